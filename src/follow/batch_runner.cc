@@ -31,7 +31,7 @@ bool HasOtherOwner(const Status& status) { return status.id().starts_with("curso
 BatchRunner::Stepped BatchRunner::Step(std::span<const EventPtr> events, Cursors& cursors) {
   CHECK(!events.empty());
   std::optional<Turns::Turn> turn;
-  if (parts_.turns != nullptr) turn.emplace(*parts_.turns);
+  if (parts_.turns != nullptr) turn.emplace(*parts_.turns, parts_.stopping);
   const Batch batch = Run(events.first(std::min(events.size(), most_at_once_)));
   if (parts_.stopping() && (batch.done == 0 || !batch.failed.ok())) return {.ended = true};
   if (batch.done > 0) {

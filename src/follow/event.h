@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "db/cursor.h"
 #include "db/log.h"
+#include "db/types.h"
 
 namespace sluice::follow {
 
@@ -21,7 +22,9 @@ struct Event {
   Event& operator=(Event&&) = default;
   virtual ~Event() = default;
 
-  // Events of one lane run one after the other, in the order of the log.
+  // The shard of its log, and of the commit in which it takes effect.
+  db::ShardId shard = 0;
+  // Events of one lane of a shard run one after the other, in the order of the log.
   uint16_t lane = 0;
   // False for an event that was offered, such as a timer. It moves no cursor.
   bool from_log = true;

@@ -60,6 +60,7 @@ Status LaneQueue::ReadMore() {
     }
     NotePlace();
     if (*event != nullptr) {
+      (*event)->shard = source_->shard();
       (*event)->after = source_->place();
       if (!(*event)->after.backfilling) (*event)->after.position = change.position();
       (*event)->after.events = ++read_.events;

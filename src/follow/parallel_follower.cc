@@ -7,46 +7,90 @@
 
 namespace sluice::follow {
 
-ParallelFollower::ParallelFollower(Options options, LaneCursors cursors)
-    : options_(std::move(options)), signal_(options_.clock), cursors_(std::move(cursors)) {
-  for (uint16_t lane = 0; lane < options_.lanes; ++lane) given_.push_back(cursors_.at(lane));
+ParallelFollower::ParallelFollower(Options options)
+    : options_(std::move(options)), signal_(options_.clock) {
+  CHECK(!options_.workers.empty());
+  for (const Code& code : options_.workers) {
+    workers_.push_back(std::make_unique<LaneWorker>(LaneWorker::Parts{
+        .name = options_.worker_name,
+        .processor = code.processor,
+        .failures = code.failures,
+        .sink = options_.sink,
+        .turns = turns_,
+        .clock = options_.clock,
+        .borrower = options_.borrower,
+        .rest_after = options_.rest_after,
+        .drained = [this] { Wake(); },
+        .failed = [this](db::ShardId shard, const Status& status) { Fail(shard, status); }}));
+  }
+  thread_ = Thread(options_.reader_name, [this] { Loop(); });
 }
 
 ParallelFollower::~ParallelFollower() { Stop(); }
 
-Result<std::unique_ptr<ParallelFollower>> ParallelFollower::Start(Options options) {
-  ASSIGN_OR_RETURN(LaneCursors cursors, LaneCursors::Load(*options.source, options.lanes));
-  RETURN_IF_ERROR(options.source->Open(cursors.lowest()));
-  CHECK(!options.workers.empty());
-  std::unique_ptr<ParallelFollower> follower(
-      new ParallelFollower(std::move(options), std::move(cursors)));
-  const Options& given = follower->options_;
-  for (const Code& code : given.workers) {
-    follower->workers_.push_back(std::make_unique<LaneWorker>(LaneWorker::Parts{
-        .name = given.worker_name,
-        .processor = code.processor,
-        .failures = code.failures,
-        .sink = given.sink,
-        .cursors = follower->cursors_,
-        .turns = follower->turns_,
-        .clock = given.clock,
-        .borrower = given.borrower,
-        .rest_after = given.rest_after,
-        .drained = [raw = follower.get()] { raw->Wake(); },
-        .failed = [raw = follower.get()](const Status& status) { raw->Fail(status); }}));
+// --- shards -------------------------------------------------------------------------------------
+
+Status ParallelFollower::Follow(std::unique_ptr<Source> source) {
+  ASSIGN_OR_RETURN(std::unique_ptr<LaneFeed> feed,
+                   LaneFeed::Open(std::move(source), options_.rules));
+  for (const auto& worker : workers_) worker->Enter(feed->shard(), feed->cursors());
+  {
+    const MutexLock lock(mutex_);
+    const db::ShardId shard = feed->shard();
+    CHECK(feeds_.emplace(shard, std::move(feed)).second);
   }
-  follower->thread_ = Thread(given.reader_name, [raw = follower.get()] { raw->Loop(); });
-  return follower;
+  Wake();
+  return OkStatus();
 }
 
-void ParallelFollower::Fail(const Status& status) {
-  if (!failed_.exchange(true) && options_.failed) options_.failed(status);
+void ParallelFollower::RequestLeave(db::ShardId shard) {
+  {
+    const MutexLock lock(mutex_);
+    const auto found = feeds_.find(shard);
+    if (found == feeds_.end()) return;
+    found->second->End();
+  }
+  for (const auto& worker : workers_) worker->RequestLeave(shard);
+  Wake();  // the reader, which may wait for room
+}
+
+void ParallelFollower::Leave(db::ShardId shard) {
+  RequestLeave(shard);
+  {
+    const MutexLock lock(mutex_);
+    read_.Wait(lock, [&]() REQUIRES(mutex_) { return reading_ != shard; });
+  }
+  for (const auto& worker : workers_) worker->Leave(shard);
+  std::unique_ptr<LaneFeed> left;  // ends after the lock is released
+  {
+    const MutexLock lock(mutex_);
+    if (auto node = feeds_.extract(shard)) left = std::move(node.mapped());
+  }
+  Wake();  // it may have caught up now
+}
+
+// Also of a shard that is being left; then nobody is told.
+void ParallelFollower::Fail(db::ShardId shard, const Status& status) {
+  {
+    const MutexLock lock(mutex_);
+    const auto found = feeds_.find(shard);
+    if (found == feeds_.end() || !found->second->End()) return;
+  }
+  Wake();  // the reader, which may wait for room
+  if (options_.failed) options_.failed(shard, status);
+}
+
+LaneCursors& ParallelFollower::cursors(db::ShardId shard) const {
+  const MutexLock lock(mutex_);
+  return feeds_.at(shard)->cursors();
 }
 
 void ParallelFollower::WakeFor(std::span<const db::KeyspaceId> keyspaces, CommitWake& commits) {
   subscription_ = commits.Subscribe(keyspaces, [this] { Wake(); });
   Wake();  // for earlier commits
 }
+
+// --- the end ------------------------------------------------------------------------------------
 
 void ParallelFollower::RequestStop() {
   signal_.Close();
@@ -70,83 +114,99 @@ bool ParallelFollower::WorkersIdle() const {
   return std::ranges::all_of(workers_, [](const auto& worker) { return worker->idle(); });
 }
 
+bool ParallelFollower::WorkersIdleIn(db::ShardId shard) const {
+  return std::ranges::all_of(workers_, [&](const auto& worker) { return worker->idle(shard); });
+}
+
+// --- the reader ---------------------------------------------------------------------------------
+
 void ParallelFollower::Loop() {
   while (true) {
     const uint64_t seen = signal_.news();
     caught_up_with_ = kNotCaughtUp;
-    Status status = Pump();
+    Pump();
     if (signal_.closed()) return;
-    const bool idle = status.ok() && WorkersIdle();
-    if (idle) status = StorePlaces();
-    if (!status.ok()) return Fail(status);
-    if (idle) {
+    places_stored_ = true;
+    StorePlaces();
+    if (WorkersIdle() && GoesOnInAll()) {
       caught_up_with_ = seen;
       if (options_.handled_all) options_.handled_all();
     }
     Signal::Deadline deadline;
-    if (!places_stored_) deadline = options_.clock.Now() + kStoreInterval;
+    if (!places_stored_) deadline = options_.clock.Now() + LaneFeed::kStoreInterval;
     if (signal_.Wait(seen, deadline) == Signal::Waited::kClosed) return;
   }
 }
 
-// Reads until there is nothing new.
-Status ParallelFollower::Pump() {
-  Source& source = *options_.source;
-  while (true) {
-    Status failed;
-    bool stopped = false;
-    const auto visit = [&](const db::Change& change) {
-      const uint16_t lane = options_.lane_of(change);
-      CHECK(lane < options_.lanes);
-      // After a restart the lanes are not all at the same place.
-      if (!IsBefore(given_[lane], source.place())) return true;
-      given_[lane] = source.place();
-      Result<EventPtr> event = options_.make_event(change, source.place());
-      if (!event) {
-        failed = event.error();
-        return false;
-      }
-      if (*event == nullptr) return true;
-      (*event)->lane = lane;
-      (*event)->after = source.place();
-      stopped = !Deliver(std::move(*event));
-      return !stopped;
-    };
-    ASSIGN_OR_RETURN(const size_t read, source.Read(kReadAtOnce, visit));
-    RETURN_IF_ERROR(failed);
-    if (read == 0 || stopped) return OkStatus();
+bool ParallelFollower::GoesOnInAll() const {
+  const MutexLock lock(mutex_);
+  return std::ranges::none_of(feeds_, [](const auto& feed) { return feed.second->ended(); });
+}
+
+// Reads until there is nothing new in any shard.
+void ParallelFollower::Pump() {
+  bool more = true;
+  while (more && !signal_.closed()) {
+    more = false;
+    ForEachFeed([&](LaneFeed& feed) -> Status {
+      const auto deliver = [&](EventPtr event) { return Deliver(feed, std::move(event)); };
+      ASSIGN_OR_RETURN(const size_t read, feed.Read(kReadAtOnce, deliver));
+      more = more || read > 0;
+      return OkStatus();
+    });
   }
 }
 
-// Waits while the worker has no room. False when it is time to end; then the event is dropped.
-bool ParallelFollower::Deliver(EventPtr event) {
+// In the shards in which nothing runs or waits.
+void ParallelFollower::StorePlaces() {
+  ForEachFeed([&](LaneFeed& feed) {
+    const Status stored = WorkersIdleIn(feed.shard())
+                              ? feed.StorePlaces(options_.sink, options_.clock.Now())
+                              : OkStatus();
+    places_stored_ = places_stored_ && feed.places_stored();
+    return stored;
+  });
+}
+
+// The shards that are followed, one after the other. An error ends the follower's work there.
+void ParallelFollower::ForEachFeed(const std::function<Status(LaneFeed&)>& visit) {
+  std::optional<db::ShardId> last;
+  while (LaneFeed* const feed = BeginReadingAfter(last)) {
+    last = feed->shard();
+    const Status status = visit(*feed);
+    if (!status.ok()) Fail(feed->shard(), status);
+    EndReading();
+  }
+}
+
+LaneFeed* ParallelFollower::BeginReadingAfter(std::optional<db::ShardId> last) {
+  if (signal_.closed()) return nullptr;
+  const MutexLock lock(mutex_);
+  auto next = last ? feeds_.upper_bound(*last) : feeds_.begin();
+  while (next != feeds_.end() && next->second->ended()) ++next;
+  if (next == feeds_.end()) return nullptr;
+  reading_ = next->first;
+  return next->second.get();
+}
+
+void ParallelFollower::EndReading() {
+  const MutexLock lock(mutex_);
+  reading_.reset();
+  read_.NotifyAll();
+}
+
+// Waits while the worker has no room. False when it is time to end, or to leave the shard; then the
+// event is dropped.
+bool ParallelFollower::Deliver(LaneFeed& feed, EventPtr event) {
   LaneWorker& worker = WorkerOf(event->lane);
   while (true) {
     const uint64_t seen = signal_.news();
+    if (feed.ended()) break;
     if (worker.Offer(event)) return true;
     if (signal_.Wait(seen) == Signal::Waited::kClosed) break;
   }
   options_.workers[event->lane % workers_.size()].processor.LetGo({&event, 1});
   return false;
-}
-
-// All workers are idle and have got all events that were read: every lane is at the reader's place.
-Status ParallelFollower::StorePlaces() {
-  const Clock::Time now = options_.clock.Now();
-  places_stored_ = now - stored_at_ >= kStoreInterval;
-  if (!places_stored_) return OkStatus();
-  stored_at_ = now;
-  db::Commit commit;
-  commit.shard = cursors_.shard();
-  commit.origin = options_.source->follower();
-  commit.cursor_moves = cursors_.MovesTo(options_.source->place());
-  if (commit.cursor_moves.empty()) return OkStatus();
-  std::vector<db::CursorMove> moves = commit.cursor_moves;
-  const Status status = options_.sink.Apply(std::move(commit));
-  if (!status.ok()) return status.id().starts_with("cursor.") ? status : OkStatus();
-  cursors_.Moved({}, std::move(moves));
-  for (uint16_t lane = 0; lane < options_.lanes; ++lane) given_[lane] = cursors_.at(lane);
-  return OkStatus();
 }
 
 }  // namespace sluice::follow

@@ -1,28 +1,29 @@
-// A follower whose events run side by side, in one shard: a function. Events of one lane (for
-// example, of one key) run one after the other, in the order of the log.
+// A follower whose events run side by side, in any number of shards: a function. Events of one lane
+// of a shard (for example, of one key) run one after the other, in the order of the log.
 //
-// Operation: a thread reads the log once and gives the events to the workers, by lane. Each lane
-// has a cursor of its own, so the number of workers can change from one start to the next. When all
-// workers are idle, lanes that heard nothing follow the others, every kStoreInterval at most, so
-// that they do not hold the log.
-// Concurrency: any thread, except WakeFor and Stop, which one thread at a time may call. Start and
-// Stop are this shard's alone; Stop returns when no event runs any more, within the time that the
-// processor takes to end a run and its commit.
-// Bounds: those of LaneWorker. The reader waits for room in a worker's queue, so that a slow
-// follower holds no more in memory than its queues.
+// Operation: a thread reads the logs of the shards in turn and gives the events to the workers, by
+// lane; a worker serves its lanes of all shards. Each lane has a cursor of its own in each shard,
+// so the number of workers can change from one start to the next. Concurrency: any thread. WakeFor
+// and Stop: one thread at a time; Follow and Leave: one thread at a time, and not during Stop.
+// Leave and Stop return when no event runs any more, within the time that the processor takes to
+// end a run and its commit. Bounds: those of LaneWorker, for all shards together. The reader waits
+// for room in a worker's queue, so that a slow follower holds no more in memory than its queues.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/signal.h"
 #include "base/thread.h"
 #include "follow/commit_wake.h"
-#include "follow/cursors.h"
+#include "follow/lane_feed.h"
 #include "follow/lane_worker.h"
 #include "follow/source.h"
 
@@ -30,8 +31,7 @@ namespace sluice::follow {
 
 class ParallelFollower {
  public:
-  static constexpr size_t kReadAtOnce = 1024;
-  static constexpr std::chrono::seconds kStoreInterval{1};
+  static constexpr size_t kReadAtOnce = 1024;  // of a shard, before the next one has its turn
 
   // The code of one worker.
   struct Code {
@@ -40,70 +40,81 @@ class ParallelFollower {
   };
   // All that is referred to outlives the follower.
   struct Options {
-    std::unique_ptr<Source> source;
     CommitSink& sink;
-    uint16_t lanes = 1;
-    // Stored cursors depend on it: the same change has the same lane for ever.
-    std::function<uint16_t(const db::Change& change)> lane_of;
-    MakeEvent make_event;
+    LaneFeed::Rules rules;
     std::vector<Code> workers;
     ThreadName reader_name;
     ThreadName worker_name;
-    // Called once, on a thread that must not wait for this object, when the follower can't go on.
-    std::function<void(const Status&)> failed;
+    // Called on a thread that must not wait for this object, when the follower can't go on in a
+    // shard; once for each Follow.
+    std::function<void(db::ShardId shard, const Status& status)> failed;
     // Called on the reader's thread each time the follower has caught up; may be empty.
     std::function<void()> handled_all;
     Borrower* borrower = nullptr;
     std::chrono::milliseconds rest_after{};  // of an idle worker; 0: never
     const Clock& clock = MachineClock();
   };
-  // Error cursor.not_found when there is no such follower.
-  static Result<std::unique_ptr<ParallelFollower>> Start(Options options);
+  // It follows no shard yet.
+  explicit ParallelFollower(Options options);
   ~ParallelFollower();  // Stop
   ParallelFollower(const ParallelFollower&) = delete;
   ParallelFollower& operator=(const ParallelFollower&) = delete;
 
+  // Follows the source's shard, too, from its stored cursors on. Error cursor.not_found when there
+  // is no such follower.
+  Status Follow(std::unique_ptr<Source> source);
+  // Ends the runs of the shard's events; no other one begins. Does not wait.
+  void RequestLeave(db::ShardId shard);
+  // The same, and waits. The shard may be followed again afterwards. One that is not followed is
+  // left alone.
+  void Leave(db::ShardId shard);
+
   // From now on commits to these keyspaces wake it, and to no others.
   void WakeFor(std::span<const db::KeyspaceId> keyspaces, CommitWake& commits);
   void Wake() { signal_.Wake(); }
-  // Gives an event that is not from the log to the worker of its lane. False when that has no room:
-  // the event was not taken.
+  // Gives an event that is not from the log to the worker of its lane. False when that has no room,
+  // or the event's shard is not followed: the event was not taken.
   bool Offer(EventPtr& event) { return WorkerOf(event->lane).Offer(event); }
 
   // Ends the current runs. Does not wait.
   void RequestStop();
   void Stop();
-  // Whether all commits so far are handled and nothing runs.
+  // Whether all commits so far are handled in all shards that it follows, and nothing runs.
   bool caught_up() const;
 
-  // For the borrower, while it has an event of the lane.
-  LaneCursors& cursors() { return cursors_; }
+  // For the borrower, while it has an event of the shard: its lane there.
+  LaneCursors& cursors(db::ShardId shard) const;
 
  private:
-  ParallelFollower(Options options, LaneCursors cursors);
   void Loop();
-  Status Pump();
-  bool Deliver(EventPtr event);
-  Status StorePlaces();
-  void Fail(const Status& status);
+  void Pump();
+  void StorePlaces();
+  void ForEachFeed(const std::function<Status(LaneFeed&)>& visit);
+  LaneFeed* BeginReadingAfter(std::optional<db::ShardId> last);
+  void EndReading();
+  bool Deliver(LaneFeed& feed, EventPtr event);
+  void Fail(db::ShardId shard, const Status& status);
   LaneWorker& WorkerOf(uint16_t lane) { return *workers_[lane % workers_.size()]; }
+  bool GoesOnInAll() const;
   bool WorkersIdle() const;
+  bool WorkersIdleIn(db::ShardId shard) const;
 
   const Options options_;
   Signal signal_;  // closed when it has to end
   CommitWake::Subscription subscription_;
-  LaneCursors cursors_;
   Turns turns_;
-  std::vector<std::unique_ptr<LaneWorker>> workers_;
-  std::atomic<bool> failed_ = false;
   // The count of wakes up to which everything is handled.
   static constexpr uint64_t kNotCaughtUp = UINT64_MAX;
   std::atomic<uint64_t> caught_up_with_ = kNotCaughtUp;
+  bool places_stored_ = false;  // in all shards; the reader's
 
-  // State of the reader.
-  std::vector<db::CursorState> given_;  // to workers, by lane
-  Clock::Time stored_at_;
-  bool places_stored_ = false;  // idle lanes are where the reader is, also on disk
+  mutable Mutex mutex_;
+  CondVar read_;  // the reader is done with a shard
+  std::map<db::ShardId, std::unique_ptr<LaneFeed>> feeds_ GUARDED_BY(mutex_);
+  std::optional<db::ShardId> reading_ GUARDED_BY(mutex_);  // the feed that the reader uses
+
+  std::vector<std::unique_ptr<LaneWorker>>
+      workers_;  // end before the feeds, whose cursors they use
   Thread thread_;
 };
 

@@ -65,21 +65,24 @@ class ParallelFollowerTest : public testing::Test {
       policies_.push_back(std::make_unique<FakePolicy>());
       code.push_back({*processors_.back(), *policies_.back()});
     }
-    auto started = ParallelFollower::Start(
-        {.source = log_.NewSource(),
-         .sink = log_,
-         .lanes = kLanes,
-         .lane_of = [](const db::Change& change) { return LaneOfKey(change.key); },
-         .make_event = MakeFakeEvent,
-         .workers = std::move(code),
-         .reader_name = {"test read"},
-         .worker_name = {"test work"},
-         .failed = [this](const Status& status) { failed_.set_value(status); },
-         .borrower = borrower,
-         .rest_after = std::chrono::seconds(10),
-         .clock = clock_});
-    ASSERT_TRUE(started.has_value()) << started.error().ToString();
-    follower_ = std::move(*started);
+    follower_ = std::make_unique<ParallelFollower>(ParallelFollower::Options{
+        .sink = log_,
+        .rules = {.lanes = kLanes,
+                  .lane_of = [](const db::Change& change) { return LaneOfKey(change.key); },
+                  .make_event = MakeFakeEvent},
+        .workers = std::move(code),
+        .reader_name = {"test read"},
+        .worker_name = {"test work"},
+        .failed =
+            [this](db::ShardId shard, const Status& status) {
+              EXPECT_EQ(shard, kShard);
+              failed_.set_value(status);
+            },
+        .borrower = borrower,
+        .rest_after = std::chrono::seconds(10),
+        .clock = clock_});
+    const Status followed = follower_->Follow(log_.NewSource());
+    ASSERT_TRUE(followed.ok()) << followed.ToString();
   }
   void Add(std::string key, std::string body = "") {
     log_.Add(std::move(key), std::move(body));
@@ -161,6 +164,7 @@ TEST_F(ParallelFollowerTest, OfferedEventsRunAndMoveNoCursor) {
   Settle();
   auto timer = std::make_unique<FakeEvent>();
   timer->from_log = false;
+  timer->shard = kShard;
   timer->lane = 3;
   timer->key = "timer";
   EventPtr event = std::move(timer);
@@ -287,18 +291,10 @@ TEST_F(ParallelFollowerTest, AWorkerWithNothingToDoRests) {
 }
 
 TEST_F(ParallelFollowerTest, ThereIsNoFollowerWithoutCursors) {
+  Start(1);
   log_.DropFollower();
-  const auto started = ParallelFollower::Start({.source = log_.NewSource(),
-                                                .sink = log_,
-                                                .lanes = kLanes,
-                                                .lane_of = {},
-                                                .make_event = {},
-                                                .workers = {},
-                                                .reader_name = {"test read"},
-                                                .worker_name = {"test work"},
-                                                .failed = {}});
-  ASSERT_FALSE(started.has_value());
-  EXPECT_EQ(started.error().id(), "cursor.not_found");
+  follower_->Leave(kShard);
+  EXPECT_EQ(follower_->Follow(log_.NewSource()).id(), "cursor.not_found");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 //   End
 //   TakeCommit          the effects of the runs, as one commit
 //   Committed | Refused
+// The events of a batch are of one shard.
 //
 // Concurrency: the thread that runs the events, except RequestStop and LetGo.
 #pragma once
@@ -50,8 +51,10 @@ class Processor {
   virtual void LetGo(std::span<const EventPtr>) {}
   // Called after a long time without events.
   virtual void Rest() {}
-  // Ends the current run, which then fails. Any thread.
+  // Ends the current run, which then fails, and all later ones. Any thread.
   virtual void RequestStop() {}
+  // While nothing runs: later runs go on, and know nothing of the batch that was ended.
+  virtual void ForgetStop() {}
 };
 
 }  // namespace sluice::follow

@@ -5,8 +5,10 @@
 //   "fail"   the run fails            "last"      it ends its batch
 //   "alone"  it has to run alone      "slow"      it takes 5 ms
 //   "unreadable"  the change can't be made an event
+//   "hangs"  the run takes until it is asked to stop, and fails then
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -65,6 +67,10 @@ class FakeProcessor final : public Processor {
       ran_.push_back(fake.key);
       if (broken_.contains(fake.key)) return Unexpected(FakeFailure());
     }
+    if (fake.body == "hangs") {
+      stopped_.wait(false);
+      return Unexpected(FakeFailure());
+    }
     if (fake.body == "fail") return Unexpected(FakeFailure());
     if (fake.body == "alone" && place != Place::kFirst) return Ran::kAlone;
     if (fake.body == "slow") clock_.Advance(std::chrono::milliseconds(5));
@@ -90,6 +96,12 @@ class FakeProcessor final : public Processor {
     const std::lock_guard lock(mutex_);
     ++rests_;
   }
+
+  void RequestStop() override {
+    stopped_ = true;
+    stopped_.notify_all();
+  }
+  void ForgetStop() override { stopped_ = false; }
 
   // Runs of this key fail until it is mended.
   void Break(const std::string& key) {
@@ -121,6 +133,7 @@ class FakeProcessor final : public Processor {
 
  private:
   JumpingClock& clock_;
+  std::atomic<bool> stopped_ = false;
   std::vector<std::string> keys_;  // of the batch
   mutable std::mutex mutex_;
   std::set<std::string> broken_;      // guarded by mutex_

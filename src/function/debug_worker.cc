@@ -24,6 +24,7 @@ bool Trap::Take(follow::EventPtr& event, follow::LaneWorker& from) {
   {
     const auto slot = slot_.Lock();
     if (slot->inspector != inspector || slot->from != nullptr) return false;
+    slot->shard = event->shard;
     slot->event = std::move(event);
     slot->from = &from;
   }
@@ -50,11 +51,11 @@ void Trap::Return(follow::EventPtr event) {
 // --- the worker ---------------------------------------------------------------------------------
 
 DebugWorker::DebugWorker(ProcessorContext context, Trap& trap, follow::CommitSink& sink,
-                         follow::LaneCursors& cursors)
+                         const follow::ParallelFollower& follower)
     : inspector_(*context.inspector),
       function_log_(context.log),
       trap_(trap),
-      cursors_(cursors),
+      follower_(follower),
       processor_(context),
       runner_({.processor = processor_,
                .failures = processor_,
@@ -106,7 +107,7 @@ DebugWorker::Step DebugWorker::Next() {
 // Until the event is committed. An error: the run was ended, or the function can't go on.
 Status DebugWorker::Process(const follow::EventPtr& event) {
   while (true) {
-    const auto stepped = runner_.Step({&event, 1}, cursors_);
+    const auto stepped = runner_.Step({&event, 1}, follower_.cursors(event->shard));
     if (stepped.done > 0) return OkStatus();
     if (!stepped.ended) {
       stop_.Wait(stop_.news(), MachineClock().Now() + stepped.pause);

@@ -17,6 +17,7 @@
 #include "base/signal.h"
 #include "base/thread.h"
 #include "follow/lane_worker.h"
+#include "follow/parallel_follower.h"
 #include "function/function_processor.h"
 
 namespace sluice::function {
@@ -33,6 +34,11 @@ class Trap final : public follow::Borrower {
   void Close();
 
   bool has_event() const { return slot_.Lock()->event != nullptr; }
+  // Whether an event of the shard was taken and not returned yet.
+  bool HasEventOf(db::ShardId shard) const {
+    const auto slot = slot_.Lock();
+    return slot->from != nullptr && slot->shard == shard;
+  }
   // The event that was taken; it stays the only one until Return. Null when there is none.
   follow::EventPtr Borrow() { return std::move(slot_.Lock()->event); }
   // Returns the borrowed event to its worker, to be handled there, or null when it was handled.
@@ -43,6 +49,7 @@ class Trap final : public follow::Borrower {
     std::shared_ptr<js::Inspector> inspector;  // null: there is no debugger
     follow::EventPtr event;                    // waits to be debugged
     follow::LaneWorker* from = nullptr;        // the worker of the event, from Take until Return
+    db::ShardId shard = 0;                     // of the event, from Take until Return
   };
   std::atomic<bool> open_ = false;
   Locked<Slot> slot_;
@@ -53,7 +60,7 @@ class DebugWorker {
   // The context has the inspector, and the program for it. The others are those of the function's
   // workers, and outlive this.
   DebugWorker(ProcessorContext context, Trap& trap, follow::CommitSink& sink,
-              follow::LaneCursors& cursors);
+              const follow::ParallelFollower& follower);
   ~DebugWorker();  // closes the trap and the inspector and gives back the event that it has
   DebugWorker(const DebugWorker&) = delete;
   DebugWorker& operator=(const DebugWorker&) = delete;
@@ -70,7 +77,7 @@ class DebugWorker {
   js::Inspector& inspector_;
   FunctionLog& function_log_;
   Trap& trap_;
-  follow::LaneCursors& cursors_;
+  const follow::ParallelFollower& follower_;
   FunctionProcessor processor_;
   follow::BatchRunner runner_;
   Signal stop_;

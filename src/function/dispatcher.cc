@@ -31,59 +31,91 @@ std::string FollowerOf(const Definition& definition) {
 std::string FailuresOwnerOf(const std::string& location) { return "function:" + location; }
 
 Dispatcher::Dispatcher(Options options)
-    : options_(std::move(options)), sink_(options_.services.database) {}
+    : options_(std::move(options)), sink_(options_.services.database), follower_(MakeFollower()) {}
 
 Dispatcher::~Dispatcher() { Stop(); }
 
-Result<std::unique_ptr<Dispatcher>> Dispatcher::Start(Options options) {
-  std::unique_ptr<Dispatcher> dispatcher(new Dispatcher(std::move(options)));
-  RETURN_IF_ERROR(dispatcher->StartFollower());
-  dispatcher->AddTimers();
-  return dispatcher;
-}
-
-Status Dispatcher::StartFollower() {
+std::unique_ptr<follow::ParallelFollower> Dispatcher::MakeFollower() {
   const uint32_t workers = options_.definition->settings.workers();
   std::vector<follow::ParallelFollower::Code> code;
   for (uint32_t i = 0; i < workers; ++i) {
     processors_.push_back(std::make_unique<FunctionProcessor>(ContextOfProcessors()));
     code.push_back({.processor = *processors_.back(), .failures = *processors_.back()});
   }
-  ASSIGN_OR_RETURN(follower_,
-                   follow::ParallelFollower::Start(
-                       {.source = std::make_unique<follow::DatabaseSource>(
-                            options_.services.database, options_.follower, options_.shard),
-                        .sink = sink_,
-                        .lanes = kLanes,
-                        .lane_of = [](const db::Change& change) { return LaneOf(change.key); },
-                        .make_event = [this](const db::Change& change, const db::CursorState& after)
-                            -> Result<follow::EventPtr> { return EventFrom(change, after); },
-                        .workers = std::move(code),
-                        .reader_name = ThreadName{"fn feed", options_.definition->name},
-                        .worker_name = ThreadName{"fn", options_.definition->name},
-                        .failed = options_.failed,
-                        .handled_all = [this] { options_.services.Progressed(); },
-                        .borrower = &trap_,
-                        .rest_after = kIdleIsolate}));
   options_.statistics.workers_started += workers;
+  return std::make_unique<follow::ParallelFollower>(follow::ParallelFollower::Options{
+      .sink = sink_,
+      .rules = {.lanes = kLanes,
+                .lane_of = [](const db::Change& change) { return LaneOf(change.key); },
+                .make_event = [this](const db::Change& change, const db::CursorState& after)
+                    -> Result<follow::EventPtr> { return EventFrom(change, after); }},
+      .workers = std::move(code),
+      .reader_name = ThreadName{"fn feed", options_.definition->name},
+      .worker_name = ThreadName{"fn", options_.definition->name},
+      .failed = [this](db::ShardId shard, const Status& status) { Failed(shard, status); },
+      .handled_all = [this] { options_.services.Progressed(); },
+      .borrower = &trap_,
+      .rest_after = kIdleIsolate});
+}
+
+// --- shards -------------------------------------------------------------------------------------
+
+Status Dispatcher::Follow(db::ShardId shard) {
+  RETURN_IF_ERROR(follower_->Follow(std::make_unique<follow::DatabaseSource>(
+      options_.services.database, options_.follower, shard)));
+  followed_.emplace(shard, AddTimers(shard));
   return OkStatus();
 }
 
-void Dispatcher::AddTimers() {
-  timers_added_ = options_.timers.Add(
-      options_.follower,
+void Dispatcher::RequestLeave(db::ShardId shard) {
+  const auto found = followed_.find(shard);
+  if (found == followed_.end()) return;
+  RemoveTimers(shard, found->second);
+  follower_->RequestLeave(shard);
+}
+
+void Dispatcher::Leave(db::ShardId shard) {
+  RequestLeave(shard);
+  if (followed_.erase(shard) == 0) return;
+  // No worker lends an event of the shard any more.
+  if (trap_.HasEventOf(shard)) StopDebugger();
+  follower_->Leave(shard);
+  failures_.Lock()->erase(shard);
+}
+
+void Dispatcher::Failed(db::ShardId shard, const Status& status) {
+  failures_.Lock()->insert_or_assign(shard, status.ToString());
+  options_.failed(shard, status);
+}
+
+std::string Dispatcher::failure() const {
+  const auto failures = failures_.Lock();
+  return failures->empty() ? "" : failures->begin()->second;
+}
+
+Dispatcher::Added Dispatcher::AddTimers(db::ShardId shard) {
+  const auto failed = [this, shard](const Status& status) { Failed(shard, status); };
+  Added added;
+  added.timers = options_.timers.Add(
+      options_.follower, shard,
       [this](const timer::Timer& timer) {
         follow::EventPtr event = std::make_unique<Event>(EventOf(timer));
         return follower_->Offer(event);
       },
-      options_.failed);
-  retries_added_ = options_.timers.Add(
-      failure::RetryOwner(options_.failures.owner()),
+      failed);
+  added.retries = options_.timers.Add(
+      failure::RetryOwner(options_.failures.owner()), shard,
       [this](const timer::Timer& timer) {
         follow::EventPtr event = std::make_unique<Event>(RetryOf(timer));
         return follower_->Offer(event);
       },
-      options_.failed);
+      failed);
+  return added;
+}
+
+void Dispatcher::RemoveTimers(db::ShardId shard, const Added& added) {
+  options_.timers.Remove(options_.follower, shard, added.timers);
+  options_.timers.Remove(failure::RetryOwner(options_.failures.owner()), shard, added.retries);
 }
 
 ProcessorContext Dispatcher::ContextOfProcessors() const {
@@ -93,7 +125,6 @@ ProcessorContext Dispatcher::ContextOfProcessors() const {
           .definition = options_.definition,
           .prepared = options_.prepared,
           .follower = options_.follower,
-          .shard = options_.shard,
           .statistics = options_.statistics,
           .log = options_.log,
           .insight = options_.insight};
@@ -131,8 +162,7 @@ void Dispatcher::StartDebugger(std::shared_ptr<const js::Program> program,
   ProcessorContext context = ContextOfProcessors();
   context.prepared.program = std::move(program);
   context.inspector = std::move(inspector);
-  debug_worker_ =
-      std::make_unique<DebugWorker>(std::move(context), trap_, sink_, follower_->cursors());
+  debug_worker_ = std::make_unique<DebugWorker>(std::move(context), trap_, sink_, *follower_);
 }
 
 void Dispatcher::StopDebugger() {
@@ -140,15 +170,12 @@ void Dispatcher::StopDebugger() {
   debug_worker_.reset();
 }
 
-void Dispatcher::RequestStop() {
-  if (follower_ != nullptr) follower_->RequestStop();
-}
+void Dispatcher::RequestStop() { follower_->RequestStop(); }
 
 void Dispatcher::Stop() {
-  if (follower_ == nullptr) return;  // Start has failed
   RequestStop();
-  options_.timers.Remove(options_.follower, timers_added_);
-  options_.timers.Remove(failure::RetryOwner(options_.failures.owner()), retries_added_);
+  for (const auto& [shard, added] : followed_) RemoveTimers(shard, added);
+  followed_.clear();
   {
     const MutexLock lock(debug_mutex_);
     stopping_ = true;

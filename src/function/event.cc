@@ -49,6 +49,7 @@ namespace {
 Event TimerEvent(const timer::Timer& timer, std::string key) {
   Event event;
   event.from_log = false;
+  event.shard = timer.moment.shard;
   event.key = std::move(key);
   event.lane = LaneOf(event.key);
   event.bytes = kEventBytes + event.key.size();

@@ -28,8 +28,8 @@ struct Event : follow::Event {
   db::Sequence sequence = 0;
   uint64_t expiry_ms = 0;
   std::string unreadable;  // why the document can't be migrated to its read form; else empty
-  // Set for a timer. Its key is "callback:reference"; beside it only the lane and the bytes are
-  // set.
+  // Set for a timer. Its key is "callback:reference"; beside it only the shard, the lane and the
+  // bytes are set.
   std::optional<timer::Moment> timer;
   // The timer is one that tries a failed event of this key again.
   bool retry = false;

@@ -53,13 +53,17 @@ Status FunctionProcessor::Load() {
 }
 
 void FunctionProcessor::Begin() {
-  effects_.emplace(context_.services.database, context_.shard, context_.follower,
-                   context_.failures.owner());
+  effects_.reset();
   spoiled_ = false;
 }
 
 Result<follow::Processor::Ran> FunctionProcessor::Run(const follow::Event& followed, Place place) {
   const Event& event = static_cast<const Event&>(followed);
+  if (place == Place::kFirst) {
+    shard_ = event.shard;
+    effects_.emplace(context_.services.database, shard_, context_.follower,
+                     context_.failures.owner());
+  }
   RETURN_IF_ERROR(Load());
   if (!turn_) turn_.emplace(*handler_);
   handler_->set_longest_ms(place == Place::kLater && !event.retry ? kLongestInBatchMs : 0);
@@ -196,7 +200,7 @@ void FunctionProcessor::Count(const Effects::Counts& counts) {
   statistics.timer_callback_missing += counts.callback_missing;
   statistics.retry_success += counts.retry_success;
   statistics.retry_failure += counts.retry_failure;
-  if (earliest_timer_ms_) context_.timers.Created(context_.follower, *earliest_timer_ms_);
+  if (earliest_timer_ms_) context_.timers.Created(context_.follower, shard_, *earliest_timer_ms_);
 }
 
 void FunctionProcessor::Refused(const Status& status) {
@@ -208,6 +212,15 @@ void FunctionProcessor::Drop() {
   log_.Drop();
   insight_.Drop();
   effects_.reset();
+}
+
+// The isolate goes, too: it may still have a stop that came too late for its call.
+void FunctionProcessor::ForgetStop() {
+  *stop_ = false;
+  refused_.reset();
+  Drop();
+  turn_.reset();
+  handler_.reset();
 }
 
 void FunctionProcessor::LetGo(std::span<const follow::EventPtr> events) {
@@ -224,10 +237,10 @@ void FunctionProcessor::LetGo(std::span<const follow::EventPtr> events) {
   }
   context_.statistics.backlog_bytes -= bytes;
   context_.statistics.backlog -= events.size() - timers.size() - retries.size();
-  if (!timers.empty()) context_.timers.Done(context_.follower, timers);
-  if (!retries.empty()) {
-    context_.timers.Done(failure::RetryOwner(context_.failures.owner()), retries);
-  }
+  if (timers.empty() && retries.empty()) return;
+  // Both owners wait for the same room.
+  context_.timers.Done(context_.follower, timers);
+  context_.timers.Done(failure::RetryOwner(context_.failures.owner()), retries);
 }
 
 // If the commit of an event is refused because of its writes, the event is a failure. It runs again

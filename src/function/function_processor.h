@@ -3,7 +3,8 @@
 //
 // If a handler throws, or if the commit of its writes is refused because of what they are, the
 // event's writes are dropped and the event is kept as a failure. That is one commit with the move
-// of the cursor or the end of the timer. A retry ends in the same way.
+// of the cursor or the end of the timer. A retry ends in the same way. The effects belong to the
+// shard of the events.
 //
 // Concurrency: one thread at a time, except RequestStop and LetGo.
 #pragma once
@@ -35,8 +36,7 @@ struct ProcessorContext {
   failure::FailureList& failures;
   std::shared_ptr<const Definition> definition;
   Prepared prepared;
-  std::string follower;   // also the owner of the timers
-  db::ShardId shard = 0;  // that it follows
+  std::string follower;  // also the owner of the timers
   Statistics& statistics;
   FunctionLog& log;
   Insight& insight;
@@ -65,6 +65,7 @@ class FunctionProcessor final : public follow::Processor, public follow::Failure
   void LetGo(std::span<const follow::EventPtr> events) override;
   void Rest() override { handler_.reset(); }
   void RequestStop() override { *stop_ = true; }
+  void ForgetStop() override;
 
   follow::Verdict OnTrouble(follow::Trouble trouble, const Status& status) override;
 
@@ -99,6 +100,7 @@ class FunctionProcessor final : public follow::Processor, public follow::Failure
   // State of the batch.
   HeldLog log_;
   HeldInsight insight_;
+  db::ShardId shard_ = 0;
   std::optional<Handler::Turn> turn_;  // until the isolate is spent or the batch ends
   std::optional<Effects> effects_;
   bool spoiled_ = false;  // the effects have parts of a run that was ended

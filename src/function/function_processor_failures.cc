@@ -116,7 +116,8 @@ FunctionProcessor::Attempted FunctionProcessor::TryAgain(const failure::WriteSet
 
 void FunctionProcessor::FailuresCommitted() {
   if (earliest_retry_ms_) {
-    context_.timers.Created(failure::RetryOwner(context_.failures.owner()), *earliest_retry_ms_);
+    context_.timers.Created(failure::RetryOwner(context_.failures.owner()), shard_,
+                            *earliest_retry_ms_);
   }
   const failure::SizeChange& change = effects_->failures().change();
   if (change.failures == 0 && change.bytes == 0) return;

@@ -92,10 +92,15 @@ Status Manager::Start() {
   }
   RETURN_IF_ERROR(iterator->status());
   RETURN_IF_ERROR(config_watch_.Load());
-  RETURN_IF_ERROR(DropForgottenTimers());
+  services_.database.ownership().Add(&running_);  // no function runs yet
   RETURN_IF_ERROR(LoadFailures());
   DropForgottenLogs();
-  RETURN_IF_ERROR(HoldFunctions());
+  // Only the owner of the definitions knows for sure which functions there are.
+  if (running_.Owns(db::kDefinitionsShard)) {
+    RETURN_IF_ERROR(DropForgottenTimers());
+    RETURN_IF_ERROR(DropForgottenFailures());
+    RETURN_IF_ERROR(HoldFunctions());
+  }
   if (services_.hold) HoldAll();
   for (const auto& [name, function] : All()) {
     if (function->state() != State::kUndeployed) NoteDataFlow(*function->current());
@@ -103,7 +108,7 @@ Status Manager::Start() {
     // The deployment has compiled it. Now its workers compile it when the first event comes.
     const Result<Prepared> prepared = Prepare(*function->current());
     const Status started = prepared ? Run(function, *prepared) : prepared.error();
-    if (!started.ok()) OnFailed(function, started);
+    if (!started.ok()) OnNotStarted(function, started);
   }
   refresher_->Start();
   watch_ = std::make_unique<CatalogWatch>(services_.database, [this] { OnCatalogChanged(); });
@@ -124,19 +129,31 @@ void Manager::Stop() {
   RequestStop();
   refresher_.reset();
   watch_.reset();
-  for (const auto& [name, function] : All()) {
-    if (const auto dispatcher = function->TakeDispatcher()) dispatcher->Stop();
-  }
+  for (const auto& [name, function] : All()) StopDispatcher(*function);
+  services_.database.ownership().Remove(&running_);
 }
 
-// Runs on a thread of the function itself, so it can't wait for the function's end.
-void Manager::OnFailed(const std::weak_ptr<Function>& weak, const Status& status) {
-  const FunctionPtr function = weak.lock();
-  if (function == nullptr) return;
-  log::Error("a function has stopped",
+void Manager::StopDispatcher(Function& function) {
+  if (const auto dispatcher = function.TakeDispatcher()) running_.Stop(dispatcher);
+}
+
+void Manager::OnNotStarted(const FunctionPtr& function, const Status& status) {
+  log::Error("a function can't be started",
              {{"function", function->current()->name}, {"error", status.ToString()}});
   function->log->Add(LogLevel::kError, "the function has stopped: " + status.ToString());
   function->SetFailure(status.ToString());
+  services_.Progressed();
+}
+
+// Runs on a thread of the function itself, so it can't wait for the function's end.
+void Manager::OnFailed(const std::weak_ptr<Function>& weak, db::ShardId shard,
+                       const Status& status) {
+  const FunctionPtr function = weak.lock();
+  if (function == nullptr) return;
+  log::Error(
+      "a function has stopped",
+      {{"function", function->current()->name}, {"shard", shard}, {"error", status.ToString()}});
+  function->log->Add(LogLevel::kError, "the function has stopped: " + status.ToString());
   services_.Progressed();
 }
 
@@ -164,6 +181,7 @@ Result<FunctionStatus> Manager::StatusOf(const std::string& name) const {
     status.failure = live->failure;
     dispatcher = live->dispatcher;
   }
+  if (status.failure.empty() && dispatcher != nullptr) status.failure = dispatcher->failure();
   status.caught_up = dispatcher != nullptr && dispatcher->caught_up();
   return status;
 }

@@ -5,6 +5,7 @@
 // it out again: a deployed function without a follower gets one, an undeployed function with a
 // follower loses it. What runs follows the rows, whoever writes them: a change stores the row and
 // calls Refresh, and for rows that others write a thread does (db/row_refresher.h).
+// A deployed function runs in the shards that the server owns (running.h).
 // Concurrency: every method from any thread. While a function's state changes, other changes of it
 // are refused (function.in_transition), but Undeploy ends an OnDeploy that runs.
 #pragma once
@@ -29,6 +30,7 @@
 #include "function/handler.h"
 #include "function/log/function_log.h"
 #include "function/recursion.h"
+#include "function/running.h"
 #include "function/statistics.h"
 #include "timer/scheduler.h"
 
@@ -172,7 +174,7 @@ class Manager {
   // already, and is started also if the manager knows the row.
   Status Refresh(const FunctionPtr& function, const Prepared* prepared = nullptr);
   Status Adopt(const FunctionPtr& function, Definition definition, const Prepared* prepared);
-  void Forget(const FunctionPtr& function);
+  Status Forget(const FunctionPtr& function);
   Result<FunctionPtr> FindOrMake(const std::string& name);
   void OnRowChanged(const std::string& name);
   Status RefreshConfig(const std::optional<std::string>& row);
@@ -192,11 +194,13 @@ class Manager {
   Status Run(const FunctionPtr& function, const Prepared& prepared);
   Status RunOnDeploy(const FunctionPtr& function, const Prepared& prepared,
                      std::string_view reason);
+  bool HasFollower(const Definition& definition) const;
   Status EnsureFollower(const Definition& definition);
   // Has commits to the keyspaces of the follower wake the function.
   void WakeFor(Dispatcher& dispatcher, const std::string& follower);
   Status DropForgottenTimers();
   Status LoadFailures();
+  Status DropForgottenFailures();
   // manager_holds.cc
   Result<json::Value> LoadCrashes();
   Status SaveCrashes(const json::Value& crashes);
@@ -207,7 +211,15 @@ class Manager {
   // Removes the log files of functions that are gone; before any function runs.
   void DropForgottenLogs();
   Result<json::Value> CountFailures(const Function& function) const;
-  void OnFailed(const std::weak_ptr<Function>& function, const Status& status);
+  // The function could not be started.
+  void OnNotStarted(const FunctionPtr& function, const Status& status);
+  // A function that runs can't go on in a shard.
+  void OnFailed(const std::weak_ptr<Function>& function, db::ShardId shard, const Status& status);
+  void StopDispatcher(Function& function);
+  // Of an owner, in the shards that the server owns. The owners of the other shards drop the rest
+  // when they hear of the change.
+  Status DropTimers(const std::string& owner);
+  Status DropFailuresOf(const std::string& owner);
 
   const Services services_;
   timer::Scheduler timers_;
@@ -215,6 +227,7 @@ class Manager {
   follow::CommitWake commits_;
 
   std::atomic<bool> stopping_ = false;
+  Running running_;
   Locked<std::map<std::string, FunctionPtr>> functions_;  // by location
   Locked<std::map<std::string, DataFlow>> data_flows_;  // of deployed and paused ones, by location
   Locked<GlobalConfig> config_;

@@ -111,10 +111,7 @@ Status Manager::Remove(const std::string& name) {
   commit.rows.push_back(
       {db::RowFamily::kMeta, db::kDefinitionsShard, RowKey(name), std::nullopt, std::nullopt});
   RETURN_IF_ERROR(services_.database.Apply(std::move(commit)).status);
-  // Before another function can have the name. After an error, the next start drops the rest.
-  const Status dropped = failure::DropOwner(services_.database, function->failures->owner());
-  RETURN_IF_ERROR(Refresh(function));
-  return dropped;
+  return Refresh(function);
 }
 
 // --- configuration of all functions ------------------------------------------------------------

@@ -48,11 +48,14 @@ void Manager::NoteDataFlow(const Definition& definition) {
 
 void Manager::ForgetDataFlow(const std::string& name) { data_flows_.Lock()->erase(name); }
 
+bool Manager::HasFollower(const Definition& definition) const {
+  return services_.database.catalog()->FindFollower(FollowerOf(definition)) != nullptr;
+}
+
 Status Manager::EnsureFollower(const Definition& definition) {
-  const std::string follower = FollowerOf(definition);
-  if (services_.database.catalog()->FindFollower(follower) != nullptr) return OkStatus();
+  if (HasFollower(definition)) return OkStatus();
   db::FollowerOptions options;
-  options.name = follower;
+  options.name = FollowerOf(definition);
   if (definition.source.wildcard()) {
     options.pattern = definition.source;
   } else {
@@ -113,20 +116,24 @@ void Manager::WakeFor(Dispatcher& dispatcher, const std::string& follower) {
 
 Status Manager::Run(const FunctionPtr& function, const Prepared& prepared) {
   const std::shared_ptr<const Definition> definition = function->current();
+  // Another server deploys it. It has stored the definition, and makes the follower now.
+  if (!running_.Owns(db::kDefinitionsShard) && !HasFollower(*definition)) return OkStatus();
   RETURN_IF_ERROR(EnsureFollower(*definition));
   function->failures->SetBound(definition->settings.max_failures);
   std::weak_ptr<Function> weak = function;
-  Dispatcher::Options options{services_,
-                              timers_,
-                              *function->failures,
-                              definition,
-                              prepared,
-                              FollowerOf(*definition),
-                              function->statistics,
-                              *function->log,
-                              function->insight,
-                              [this, weak](const Status& status) { OnFailed(weak, status); }};
-  ASSIGN_OR_RETURN(std::shared_ptr<Dispatcher> dispatcher, Dispatcher::Start(std::move(options)));
+  Dispatcher::Options options{
+      services_,
+      timers_,
+      *function->failures,
+      definition,
+      prepared,
+      FollowerOf(*definition),
+      function->statistics,
+      *function->log,
+      function->insight,
+      [this, weak](db::ShardId shard, const Status& status) { OnFailed(weak, shard, status); }};
+  auto dispatcher = std::make_shared<Dispatcher>(std::move(options));
+  RETURN_IF_ERROR(running_.Add(dispatcher));
   WakeFor(*dispatcher, FollowerOf(*definition));
   const auto live = function->live.Lock();
   live->dispatcher.swap(dispatcher);

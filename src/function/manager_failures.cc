@@ -12,26 +12,37 @@ constexpr std::string_view kOwnerPrefix = "function:";
 
 }  // namespace
 
-// Counts the kept failures, and clears the rests of a crash: failures of deleted functions, and
-// retries of undeployed ones.
+// Counts the kept failures.
 Status Manager::LoadFailures() {
+  for (const auto& [name, function] : All()) RETURN_IF_ERROR(function->failures->Load());
+  return OkStatus();
+}
+
+// Clears the rests of a crash: failures of deleted functions, and retries of undeployed ones.
+Status Manager::DropForgottenFailures() {
   std::set<std::string> known;
   std::set<std::string> deployed;
   for (const auto& [name, function] : All()) {
     const std::string& owner = function->failures->owner();
     known.insert(owner);
     if (function->state() != State::kUndeployed) deployed.insert(failure::RetryOwner(owner));
-    RETURN_IF_ERROR(function->failures->Load());
   }
   ASSIGN_OR_RETURN(const std::vector<std::string> owners, failure::Owners(services_.database));
   for (const std::string& owner : owners) {
     if (!owner.starts_with(kOwnerPrefix) || known.contains(owner)) continue;
-    RETURN_IF_ERROR(failure::DropOwner(services_.database, owner));
+    RETURN_IF_ERROR(DropFailuresOf(owner));
   }
   ASSIGN_OR_RETURN(const std::vector<std::string> waiting, timer::Owners(services_.database));
   for (const std::string& owner : waiting) {
     if (!owner.starts_with(failure::RetryOwner(kOwnerPrefix)) || deployed.contains(owner)) continue;
-    RETURN_IF_ERROR(timer::DropOwner(services_.database, owner));
+    RETURN_IF_ERROR(DropTimers(owner));
+  }
+  return OkStatus();
+}
+
+Status Manager::DropFailuresOf(const std::string& owner) {
+  for (const db::ShardId shard : running_.owned()) {
+    RETURN_IF_ERROR(failure::DropOwnerIn(services_.database, shard, owner));
   }
   return OkStatus();
 }
@@ -75,7 +86,7 @@ Status Manager::ReplayFailure(const std::string& name, const failure::FailureId&
   }
   const uint64_t now_ms = services_.clock.WallMs();
   RETURN_IF_ERROR(function->failures->Retry(id, now_ms));
-  timers_.Created(failure::RetryOwner(function->failures->owner()), now_ms);
+  timers_.Created(failure::RetryOwner(function->failures->owner()), id.shard, now_ms);
   ++function->statistics.replayed;
   return OkStatus();
 }
@@ -89,7 +100,8 @@ Result<uint64_t> Manager::ReplayFailures(const std::string& name) {
   }
   const uint64_t now_ms = services_.clock.WallMs();
   ASSIGN_OR_RETURN(const uint64_t count, function->failures->RetryAll(now_ms));
-  timers_.Created(failure::RetryOwner(function->failures->owner()), now_ms);
+  const std::string owner = failure::RetryOwner(function->failures->owner());
+  for (const db::ShardId shard : running_.owned()) timers_.Created(owner, shard, now_ms);
   function->statistics.replayed += count;
   return count;
 }

@@ -4,7 +4,6 @@
 #include "base/random.h"
 #include "function/keyspaces_check.h"
 #include "function/managed_function.h"
-#include "timer/owned.h"
 
 namespace sluice::function {
 namespace {
@@ -31,11 +30,6 @@ Status Manager::Deploy(const std::string& name) {
   if (function->state() == State::kPaused) return ResumeLocked(function);
   if (function->state() != State::kUndeployed || function->removed)
     return WrongState("function.already_deployed", name, function->state(), "deployed");
-  if (services_.database.shard_count() != 1) {
-    return Error(Code::kUnsupported, "function.several_shards",
-                 "functions follow one shard, and this server has {} (storage.shards)",
-                 services_.database.shard_count());
-  }
   const Passing passing(services_, *function, State::kDeploying);
   RETURN_IF_ERROR(CheckRunning());
   ASSIGN_OR_RETURN(const Prepared prepared, CheckDeployment(function->current()));
@@ -51,8 +45,7 @@ Status Manager::Deploy(const std::string& name) {
   if (!deployed.ok()) {
     function->SetDefinition(*old);
     ForgetDataFlow(name);
-    (void)timer::DropOwner(services_.database,
-                           FollowerOf(definition));  // OnDeploy's; else at start
+    (void)DropTimers(FollowerOf(definition));  // OnDeploy's; else at start
     return deployed;
   }
   return Refresh(function, &prepared);
@@ -82,10 +75,6 @@ Status Manager::UndeployLocked(const FunctionPtr& function, const std::string& w
   RETURN_IF_ERROR(Refresh(function));
   function->SetFailure(why);
   RETURN_IF_ERROR(Unhold(location));
-  RETURN_IF_ERROR(timer::DropOwner(services_.database, follower));
-  // Failed events that waited for another try are dead; they stay in the list.
-  RETURN_IF_ERROR(
-      timer::DropOwner(services_.database, failure::RetryOwner(function->failures->owner())));
   const Status dropped = services_.database.followers().Drop(follower);
   return dropped.code() == Code::kNotFound ? OkStatus() : dropped;
 }
@@ -154,8 +143,13 @@ void Manager::OnCatalogChanged() {
       if (dispatcher != nullptr && definition->source.wildcard()) {
         WakeFor(*dispatcher, FollowerOf(*definition));
       }
+      // Run may have waited for the follower.
+      if (const Status refreshed = Refresh(function); !refreshed.ok()) {
+        OnNotStarted(function, refreshed);
+      }
       continue;
     }
+    if (!running_.Owns(db::kDefinitionsShard)) continue;  // its owner undeploys the function
     const std::string why = "undeployed, for " + gone.message();
     log::Warn("a function was undeployed", {{"function", name}, {"reason", gone.ToString()}});
     function->log->Add(LogLevel::kWarning, why);

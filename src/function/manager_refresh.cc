@@ -22,10 +22,7 @@ Result<std::optional<Definition>> Manager::Stored(const std::string& name) const
 Status Manager::Refresh(const FunctionPtr& function, const Prepared* prepared) {
   const std::shared_ptr<const Definition> old = function->current();
   ASSIGN_OR_RETURN(std::optional<Definition> stored, Stored(old->Location()));
-  if (!stored) {
-    Forget(function);
-    return OkStatus();
-  }
+  if (!stored) return Forget(function);
   function->log->Configure(stored->settings.log);
   const State next = StateOf(stored->settings);
   if (next != State::kDeployed) function->held_here = false;
@@ -46,13 +43,16 @@ Status Manager::Adopt(const FunctionPtr& function, Definition definition,
   const std::shared_ptr<const Definition> old = function->current();
   if (old->code != definition.code) function->insight.Reset();
   function->SetDefinition(std::move(definition));
-  if (const auto dispatcher = function->TakeDispatcher()) dispatcher->Stop();
+  StopDispatcher(*function);
   const std::shared_ptr<const Definition> now = function->current();
   const State state = StateOf(now->settings);
   if (state == State::kUndeployed) {
     ForgetDataFlow(now->Location());
-    if (StateOf(old->settings) != State::kUndeployed) function->SetFailure("");
-    return OkStatus();
+    if (StateOf(old->settings) == State::kUndeployed) return OkStatus();
+    function->SetFailure("");
+    RETURN_IF_ERROR(DropTimers(FollowerOf(*old)));
+    // Failed events that waited for another try are dead; they stay in the list.
+    return DropTimers(failure::RetryOwner(function->failures->owner()));
   }
   if (prepared != nullptr) return Run(function, *prepared);
   NoteDataFlow(*now);
@@ -61,13 +61,16 @@ Status Manager::Adopt(const FunctionPtr& function, Definition definition,
   return Run(function, made);
 }
 
-void Manager::Forget(const FunctionPtr& function) {
+Status Manager::Forget(const FunctionPtr& function) {
   const std::string name = function->current()->Location();
-  if (const auto dispatcher = function->TakeDispatcher()) dispatcher->Stop();
+  StopDispatcher(*function);
   ForgetDataFlow(name);
+  // Before another function can have the name. After an error, the next start drops the rest.
+  const Status dropped = DropFailuresOf(function->failures->owner());
   function->removed = true;
   function->log->Remove();
   functions_.Lock()->erase(name);
+  return dropped;
 }
 
 // Null when there is neither a function nor a row.
@@ -92,7 +95,7 @@ void Manager::OnRowChanged(const std::string& name) {
     const Change change = (*function)->AwaitChange();
     if ((*function)->removed) continue;  // meanwhile: look again
     if (const Status refreshed = Refresh(*function); !refreshed.ok()) {
-      OnFailed(*function, refreshed);
+      OnNotStarted(*function, refreshed);
     }
     services_.Progressed();
     return;

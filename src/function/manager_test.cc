@@ -9,7 +9,8 @@
 namespace sluice::function {
 namespace {
 
-TEST_F(ManagerTest, AWriteHasItsEffect) {
+TEST_P(ShardedManagerTest, AWriteHasItsEffect) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(
       "function OnUpdate(doc, meta) { dst[meta.id] = {twice: doc.n * 2, op: meta.op}; }\n"
       "function OnDelete(meta, options) { dst['gone::' + meta.id] = options; }");
@@ -25,7 +26,8 @@ TEST_F(ManagerTest, AWriteHasItsEffect) {
   EXPECT_EQ(Count("execution_stats", "on_delete_success"), 1u);
 }
 
-TEST_F(ManagerTest, EverythingOrFromNow) {
+TEST_P(ShardedManagerTest, EverythingOrFromNow) {
+  NEEDS_COMMITS_OVER_SHARDS();
   for (int i = 0; i < 100; ++i) Put("old" + std::to_string(i), "1");
   Deploy("function OnUpdate(doc, meta) { dst[meta.id] = doc; }");
   Put("new", "2");
@@ -44,7 +46,7 @@ TEST_F(ManagerTest, EverythingOrFromNow) {
   EXPECT_EQ(Get("gnew"), "-");
 }
 
-TEST_F(ManagerTest, AThrowDropsItsOwnWritesOnly) {
+TEST_P(ShardedManagerTest, AThrowDropsItsOwnWritesOnly) {
   Deploy(
       "function OnUpdate(doc, meta) {\n  dst[meta.id] = doc;\n"
       "  if (doc === 2) throw new Error('two');\n}");
@@ -57,7 +59,7 @@ TEST_F(ManagerTest, AThrowDropsItsOwnWritesOnly) {
   EXPECT_NE(LogText().find("f.js:3"), std::string::npos) << LogText();
 }
 
-TEST_F(ManagerTest, OwnWritesToTheSourceComeBackOnlyWhenAskedFor) {
+TEST_P(ShardedManagerTest, OwnWritesToTheSourceComeBackOnlyWhenAskedFor) {
   Deploy(
       "function OnUpdate(doc, meta) {\n"
       "  src[meta.id] = {n: doc.n, seen: (doc.seen || 0) + 1};\n"
@@ -77,7 +79,8 @@ TEST_F(ManagerTest, OwnWritesToTheSourceComeBackOnlyWhenAskedFor) {
   EXPECT_TRUE(Await([&] { return Get("b", "src") == R"({"n":5})"; }));
 }
 
-TEST_F(ManagerTest, CountersAreExactWithManyWorkers) {
+TEST_P(ShardedManagerTest, CountersAreExactWithManyWorkers) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Definition definition = Function(
       "function OnUpdate(doc, meta) {\n  couchbase.increment(dst, {id: 'all'});\n"
       "  const mine = dst['plain'] || {n: 0};\n  mine.n++;\n  dst['plain'] = mine;\n}");
@@ -124,7 +127,8 @@ TEST_F(ManagerTest, WhatIsRunAgainIsLoggedOnceAndInOrder) {
   }
 }
 
-TEST_F(ManagerTest, PauseKeepsThePlaceAndUndeployForgetsIt) {
+TEST_P(ShardedManagerTest, PauseKeepsThePlaceAndUndeployForgetsIt) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Deploy("function OnUpdate(doc, meta) { couchbase.increment(dst, {id: 'n'}); }");
   Put("a", "1");
   Settle();
@@ -149,7 +153,8 @@ TEST_F(ManagerTest, PauseKeepsThePlaceAndUndeployForgetsIt) {
   EXPECT_EQ(manager_->StatusOf("f").error().id(), "function.not_found");
 }
 
-TEST_F(ManagerTest, ARestartGoesOnWhereItWas) {
+TEST_P(ShardedManagerTest, ARestartGoesOnWhereItWas) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Deploy("function OnUpdate(doc, meta) { couchbase.increment(dst, {id: 'n'}); }");
   for (int i = 0; i < 300; ++i) Put("k" + std::to_string(i), "1");
   Close();
@@ -159,7 +164,7 @@ TEST_F(ManagerTest, ARestartGoesOnWhereItWas) {
   EXPECT_EQ(Get("n"), R"({"count":301})");
 }
 
-TEST_F(ManagerTest, CodeThatCantRunIsRefusedWithItsPlace) {
+TEST_P(ShardedManagerTest, CodeThatCantRunIsRefusedWithItsPlace) {
   ASSERT_TRUE(manager_->Store(Function("function OnUpdate(doc, meta) {\n  var x = ;\n}")).ok());
   const Status refused = manager_->Deploy("f");
   EXPECT_EQ(refused.id(), "function.compile");
@@ -169,22 +174,8 @@ TEST_F(ManagerTest, CodeThatCantRunIsRefusedWithItsPlace) {
   EXPECT_EQ(manager_->StatusOf("f")->state, State::kUndeployed);
 }
 
-TEST_F(ManagerTest, SeveralShardsAreRefused) {
-  Close();
-  std::filesystem::remove_all(directory_ / "data");
-  db::DatabaseOptions options;
-  options.shards = 2;
-  database_ = *db::Database::Open(directory_ / "data", options, clock_);
-  database_.reset();
-  Open();
-  for (const char* bucket : {"src", "dst", "meta"})
-    ASSERT_TRUE(database_->admin().CreateBucket(bucket).ok());
-  ASSERT_TRUE(manager_->Store(Function("function OnUpdate(doc, meta) {}")).ok());
-  EXPECT_EQ(manager_->Deploy("f").id(), "function.several_shards");
-  EXPECT_EQ(manager_->StatusOf("f")->state, State::kUndeployed);
-}
-
-TEST_F(ManagerTest, OnDeployRunsFirst) {
+TEST_P(ShardedManagerTest, OnDeployRunsFirst) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(
       "function OnDeploy(action) { dst['first'] = action; }\n"
       "function OnUpdate(doc, meta) {}");
@@ -198,7 +189,8 @@ TEST_F(ManagerTest, OnDeployRunsFirst) {
   EXPECT_EQ(manager_->StatusOf("f")->state, State::kUndeployed);
 }
 
-TEST_F(ManagerTest, QueriesSeeTheInvocationsOwnWrites) {
+TEST_P(ShardedManagerTest, QueriesSeeTheInvocationsOwnWrites) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(
       "function OnUpdate(doc, meta) {\n"
       "  dst['row::' + meta.id] = {v: doc.v};\n"
@@ -215,7 +207,7 @@ TEST_F(ManagerTest, QueriesSeeTheInvocationsOwnWrites) {
   EXPECT_EQ(Get("sum"), R"({"sum":5})");
 }
 
-TEST_F(ManagerTest, AFunctionThatRunsTooLongOrEatsTheHeapHarmsNobody) {
+TEST_P(ShardedManagerTest, AFunctionThatRunsTooLongOrEatsTheHeapHarmsNobody) {
   Definition bad = Function(
       "function OnUpdate(doc, meta) {\n  if (doc === 1) while (true) {}\n"
       "  if (doc === 2) { const all = []; for (;;) all.push({x: [1, 2, 3]}); }\n"
@@ -233,7 +225,7 @@ TEST_F(ManagerTest, AFunctionThatRunsTooLongOrEatsTheHeapHarmsNobody) {
   EXPECT_EQ(Count("execution_stats", "on_update_failure"), 2u);
 }
 
-TEST_F(ManagerTest, ADroppedKeyspaceUndeploys) {
+TEST_P(ShardedManagerTest, ADroppedKeyspaceUndeploys) {
   Definition definition = Function("function OnUpdate(doc, meta) { dst[meta.id] = doc; }");
   definition.buckets.push_back({"other", {"dst", "s", "c"}, false});
   ASSERT_TRUE(manager_->Store(definition).ok());
@@ -274,7 +266,8 @@ TEST_F(ManagerTest, ATableIsASourceAndABindingToRead) {
   Deploy(definition);
 }
 
-TEST_F(ManagerTest, APatternIsASourceToo) {
+TEST_P(ShardedManagerTest, APatternIsASourceToo) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Definition definition = Function(R"(function OnUpdate(doc, meta) {
     dst[meta.keyspace.scope_name + '.' + meta.keyspace.collection_name + '.' + meta.id] = doc;
   })");
@@ -286,6 +279,7 @@ TEST_F(ManagerTest, APatternIsASourceToo) {
   ASSERT_TRUE(database_->admin().CreateCollection({"src", "s", "made_later"}).ok());
   const auto put = [&](const std::string& key) {
     db::Commit commit;
+    commit.shard = database_->ShardOfKey(key);
     commit.writes.push_back(db::PutWrite(*database_->Resolve({"src", "s", "made_later"}), key,
                                          db::Document{.body = "2"}));
     ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
@@ -338,7 +332,8 @@ TEST_F(ManagerTest, CyclesAreRefusedUnlessAllowed) {
   EXPECT_TRUE(manager_->Deploy("g").ok());
 }
 
-TEST_F(ManagerTest, WhatMayChangeDependsOnTheState) {
+TEST_P(ShardedManagerTest, WhatMayChangeDependsOnTheState) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Definition f = Function("function OnUpdate(doc, meta) { couchbase.increment(dst, {id: 'n'}); }");
   Deploy(f);
   f.settings.worker_count = 2;
@@ -463,6 +458,8 @@ TEST_F(ManagerTest, URLBindingsCanBeForbidden) {
   ASSERT_TRUE(manager_->SetConfig(json::Parse(R"({"function_size": 8})").value()).ok());
   EXPECT_EQ(manager_->Store(f).id(), "function.too_large");
 }
+
+INSTANTIATE_TEST_SUITE_P(Shards, ShardedManagerTest, ::testing::Values(1, 4));
 
 }  // namespace
 }  // namespace sluice::function

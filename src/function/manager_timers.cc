@@ -62,7 +62,14 @@ Status Manager::DropForgottenTimers() {
   ASSIGN_OR_RETURN(const std::vector<std::string> owners, timer::Owners(services_.database));
   for (const std::string& owner : owners) {
     if (!owner.starts_with(kTimerOwnerPrefix) || known.contains(owner)) continue;
-    RETURN_IF_ERROR(timer::DropOwner(services_.database, owner));
+    RETURN_IF_ERROR(DropTimers(owner));
+  }
+  return OkStatus();
+}
+
+Status Manager::DropTimers(const std::string& owner) {
+  for (const db::ShardId shard : running_.owned()) {
+    RETURN_IF_ERROR(timer::DropOwnerIn(services_.database, shard, owner));
   }
   return OkStatus();
 }
@@ -107,7 +114,7 @@ Status Manager::FireTimer(const std::string& name, const std::string& callback,
   };
   ASSIGN_OR_RETURN(const bool fired, ChangeTimers(services_.database, owner, fire));
   if (!fired) return NoTimer(name, callback, reference);
-  timers_.Created(owner, now_ms);
+  for (const db::ShardId shard : running_.owned()) timers_.Created(owner, shard, now_ms);
   return OkStatus();
 }
 

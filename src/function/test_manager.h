@@ -34,7 +34,7 @@ class ForwardClock final : public Clock {
 
 class ManagerTest : public ::testing::Test {
  protected:
-  ManagerTest() {
+  explicit ManagerTest(uint16_t shards = 1) : shards_(shards) {
     std::string path = (std::filesystem::temp_directory_path() / "sluice_function_XXXXXX").string();
     CHECK(mkdtemp(path.data()) != nullptr);
     directory_ = path;
@@ -49,6 +49,7 @@ class ManagerTest : public ::testing::Test {
 
   void Open() {
     db::DatabaseOptions options;
+    options.shards = shards_;
     options.durability = db::Durability::kNone;
     auto opened = db::Database::Open(directory_ / "data", options, clock_);
     CHECK(opened.has_value());
@@ -90,12 +91,14 @@ class ManagerTest : public ::testing::Test {
 
   void Put(const std::string& key, const std::string& body, const std::string& bucket = "src") {
     db::Commit commit;
+    commit.shard = database_->ShardOfKey(key);
     commit.writes.push_back(
         db::PutWrite(*database_->Resolve({.bucket = bucket}), key, db::Document{.body = body}));
     ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
   }
   void Delete(const std::string& key) {
     db::Commit commit;
+    commit.shard = database_->ShardOfKey(key);
     commit.writes.push_back(db::DeleteWrite(*database_->Resolve({.bucket = "src"}), key));
     ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
   }
@@ -169,6 +172,7 @@ class ManagerTest : public ::testing::Test {
     return static_cast<uint64_t>(statistics[group][name].AsInt());
   }
 
+  const uint16_t shards_;
   ForwardClock clock_;  // also of handlers
   Progress progress_;
   int probes_ = 0;
@@ -182,5 +186,15 @@ class ManagerTest : public ::testing::Test {
   std::unique_ptr<UnderWay> under_way_;
   std::unique_ptr<Manager> manager_;
 };
+
+// With one shard, and with several.
+class ShardedManagerTest : public ManagerTest, public ::testing::WithParamInterface<uint16_t> {
+ protected:
+  ShardedManagerTest() : ManagerTest(GetParam()) {}
+};
+
+// For a test whose functions write documents of other shards than those of their events.
+#define NEEDS_COMMITS_OVER_SHARDS() \
+  if (shards_ > 1) GTEST_SKIP() << "needs commits over several shards"
 
 }  // namespace sluice::function

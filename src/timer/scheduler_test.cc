@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 // The timers are spread over the shards.
 class SchedulerTest : public db::DatabaseTest, public ::testing::WithParamInterface<uint16_t> {
@@ -22,13 +23,15 @@ class SchedulerTest : public db::DatabaseTest, public ::testing::WithParamInterf
   void SetUp() override {
     DatabaseTest::SetUp();
     scheduler_ = std::make_unique<Scheduler>(*database_, clock_);
-    scheduler_->Add(
-        "~",
-        [this](const Timer&) {
-          last_.release();
-          return true;
-        },
-        [](const Status& status) { FAIL() << status.ToString(); });
+    for (db::ShardId shard = 0; shard < GetParam(); ++shard) {
+      scheduler_->Add(
+          "~", shard,
+          [this](const Timer&) {
+            last_.release();
+            return true;
+          },
+          [](const Status& status) { FAIL() << status.ToString(); });
+    }
     StoreLast();  // the scheduler serves an owner that it does not know before all others
   }
   void TearDown() override { scheduler_.reset(); }
@@ -42,12 +45,27 @@ class SchedulerTest : public db::DatabaseTest, public ::testing::WithParamInterf
     commit.shard = shard;
     write_set.MoveTo(&commit);
     ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
-    scheduler_->Created(owner, due_ms);
+    scheduler_->Created(owner, shard, due_ms);
   }
-  uint64_t Add(const std::string& owner = "f") {
+  // Returns the numbers that Remove takes, by shard.
+  std::vector<uint64_t> Add(const std::string& owner = "f") {
+    std::vector<uint64_t> added;
+    for (db::ShardId shard = 0; shard < GetParam(); ++shard) added.push_back(AddIn(shard, owner));
+    return added;
+  }
+  uint64_t AddIn(db::ShardId shard, const std::string& owner = "f") {
     return scheduler_->Add(
-        owner, [this](const Timer& timer) { return Receive(timer); },
+        owner, shard,
+        [this, shard](const Timer& timer) {
+          EXPECT_EQ(timer.moment.shard, shard);
+          return Receive(timer);
+        },
         [](const Status& status) { FAIL() << status.ToString(); });
+  }
+  void Remove(const std::vector<uint64_t>& added) {
+    for (db::ShardId shard = 0; shard < GetParam(); ++shard) {
+      scheduler_->Remove("f", shard, added[shard]);
+    }
   }
   bool Receive(const Timer& timer) {
     {
@@ -146,24 +164,44 @@ TEST_P(SchedulerTest, WakesForAnEarlierOne) {
 
 TEST_P(SchedulerTest, ARemovedOwnerGetsNothingUntilItIsBack) {
   Store("a", InMs(10));
-  scheduler_->Remove("f", Add());
+  Remove(Add());
   Advance(10);
   EXPECT_THAT(GotAll(), IsEmpty());
   Store("b", InMs(0) - 1);
   EXPECT_THAT(GotAll(), IsEmpty());
   Add();
-  EXPECT_THAT(Got(2), ElementsAre("b", "a"));
+  EXPECT_THAT(Got(2), UnorderedElementsAre("b", "a"));
 }
 
 TEST_P(SchedulerTest, ALateRemovalDoesNotTakeTheNextOneAlong) {
-  const uint64_t first = Add();
-  const uint64_t second = Add();
-  scheduler_->Remove("f", first);
+  const std::vector<uint64_t> first = Add();
+  const std::vector<uint64_t> second = Add();
+  Remove(first);
   Store("a", InMs(0));
   EXPECT_THAT(Got(1), ElementsAre("a"));
-  scheduler_->Remove("f", second);
+  Remove(second);
   Store("b", InMs(0));
   EXPECT_THAT(GotAll(), IsEmpty());
+}
+
+TEST_P(SchedulerTest, OnlyTimersOfAddedShardsAreHandedOut) {
+  for (db::ShardId shard = 0; shard < GetParam(); ++shard) {
+    Store("here" + std::to_string(shard), InMs(0));
+  }
+  std::vector<uint64_t> added;
+  for (db::ShardId shard = 0; shard < GetParam(); ++shard) {
+    added.push_back(AddIn(shard));
+    EXPECT_EQ(Got(1).size(), 1u) << "of shard " << shard;
+    Finish();
+  }
+  scheduler_->Remove("f", 0, added[0]);
+  for (db::ShardId shard = 0; shard < GetParam(); ++shard) {
+    Store("more" + std::to_string(shard), InMs(0));
+  }
+  EXPECT_EQ(GotAll().size(), GetParam() - 1u);
+  Finish();
+  AddIn(0);
+  EXPECT_EQ(Got(1).size(), 1u);
 }
 
 TEST_P(SchedulerTest, WaitsForRoom) {
@@ -174,11 +212,18 @@ TEST_P(SchedulerTest, WaitsForRoom) {
   }
   Add();
   Advance(10);
-  EXPECT_THAT(Got(2), ElementsAre("0", "1"));
-  Finish();
-  EXPECT_THAT(Got(2), ElementsAre("2", "3"));
-  Finish();
-  EXPECT_THAT(Got(1), ElementsAre("4"));
+  std::vector<std::string> all;
+  for (const size_t count : {2u, 2u, 1u}) {
+    const std::vector<std::string> got = Got(count);
+    EXPECT_EQ(got.size(), count);
+    all.insert(all.end(), got.begin(), got.end());
+    Finish();
+  }
+  if (GetParam() == 1) {
+    EXPECT_THAT(all, ElementsAre("0", "1", "2", "3", "4"));
+  } else {  // shards have their turns, and share the room
+    EXPECT_THAT(all, UnorderedElementsAre("0", "1", "2", "3", "4"));
+  }
 }
 
 TEST_P(SchedulerTest, ManyOfManyOwnersAllCome) {
