@@ -47,6 +47,7 @@ Result<std::optional<Commit>> DatabaseImpl::AccessCommit(const Catalog& now, Key
   }
   const DocumentPolicy& policy = *info->policy;
   const ShardId shard = db::ShardOf(keyspace, key, format.shards);
+  if (!Owns(shard)) return std::nullopt;
   PinnedDocument stored;
   ASSIGN_OR_RETURN(const bool found, store->Get(storage::Family::kDocs,
                                                 DocumentKey(shard, keyspace, key), stored.value()));

@@ -31,6 +31,7 @@ Status DatabaseImpl::ChangeCatalog(const CatalogChange& change) {
 }
 
 Status DatabaseImpl::ChangeCatalogAlone(const CatalogChange& change) {
+  RETURN_IF_ERROR(CheckOwnsAll());
   const Changing changing(catalog_changes_);
   std::shared_ptr<const Catalog> before;
   std::shared_ptr<const Catalog> in_memory;
@@ -113,6 +114,7 @@ Status CatalogAdmin::DropCollection(const KeyspaceName& name) {
 Status CatalogAdmin::FlushCollection(const KeyspaceName& name) {
   ASSIGN_OR_RETURN(const auto flushed, impl_->CurrentCatalog()->Resolve(name));
   const KeyspaceId id = flushed->id;
+  RETURN_IF_ERROR(impl_->CheckOwnsAll());
   for (ShardId shard = 0; shard < impl_->format.shards; ++shard) {
     RETURN_IF_ERROR(impl_->committers[shard]->Run([&](Committer::TaskContext& context) -> Status {
       const std::shared_ptr<const Catalog> now = impl_->CurrentCatalog();
@@ -228,6 +230,7 @@ Status DatabaseImpl::FillIndex(const Index& index) {
     std::string from;
     bool more = true;
     while (more) {
+      RETURN_IF_ERROR(CheckOwnsAll());
       ASSIGN_OR_RETURN(more, BuildIndexChunk(index, shard, &from));
     }
   }

@@ -2,6 +2,9 @@
 //
 // Concurrency: any thread. Each change waits until it is durable and all shards see it; one runs at
 // a time.
+// Limitations: a change goes through the committers of all shards, so this server must own all of
+// them: else error catalog.shards_away, and nothing has changed. Followers, also transient ones,
+// are entries of the catalog.
 #pragma once
 
 #include <string>

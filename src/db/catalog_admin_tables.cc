@@ -50,6 +50,7 @@ Status CatalogAdmin::AlterTable(TableSchema schema) {
   if (before == nullptr) {
     return Error(Code::kNotFound, "table.not_found", "there is no table '{}'", name);
   }
+  RETURN_IF_ERROR(impl_->CheckOwnsAll());
   RETURN_IF_ERROR(impl_->RewriteTable(before->id));
   RETURN_IF_ERROR(impl_->ChangeCatalog(
       [&](CatalogEdit& edit) { return edit.SetTableSchema(std::move(schema)); }));

@@ -9,6 +9,7 @@
 #include "base/mutex.h"
 #include "base/wait_scope.h"
 #include "db/group_contents.h"
+#include "db/ownership.h"
 
 namespace sluice::db {
 Committer::Committer(ShardId shard, storage::Store& store, Journal& journal, const Clock& clock,
@@ -28,16 +29,43 @@ Committer::Committer(ShardId shard, storage::Store& store, Journal& journal, con
       trimmed_(state.trimmed),
       purged_(state.purged) {}
 
-void Committer::Start() {
+// Groups have come since it had a thread before: nothing is known of what they wrote.
+Status Committer::Start(Task first) {
+  state_ = durable_;
+  last_writes_.NoteAll(durable_.sequence);
+  const bool has_first = first != nullptr;
   {
     const MutexLock lock(mutex_);
-    CHECK(standby_);
-    standby_ = false;
+    CHECK(role_ == Role::kStandby);
+    role_ = Role::kOwner;
+    held_ = has_first;
   }
   thread_ = Thread({"commit", std::to_string(shard_)}, [this] { Loop(); });
+  if (!has_first) return OkStatus();
+  std::promise<Status> done;
+  RunHeld(std::move(first), [&done](Status status) { done.set_value(std::move(status)); });
+  Status finished = done.get_future().get();
+  Release(finished);
+  return finished;
 }
 
 Committer::~Committer() { Stop(); }
+
+void Committer::BecomeStandby() {
+  {
+    const MutexLock lock(mutex_);
+    CHECK(role_ == Role::kOwner);
+    role_ = Role::kLeaving;
+  }
+  Stop();
+  state_ = durable_;
+  lost_ = left_ = false;
+  retry_ns_ = last_recovery_ns_ = 0;
+  const MutexLock lock(mutex_);
+  failure_ = OkStatus();
+  stopping_ = false;
+  role_ = Role::kStandby;
+}
 
 void Committer::Stop() {
   {
@@ -132,11 +160,11 @@ void Committer::Enqueue(std::unique_ptr<Item> item) {
   Status refused;
   {
     const MutexLock lock(mutex_);
-    if (stopping_) {
+    if (role_ != Role::kOwner) {
+      refused = Error(Code::kUnavailable, std::string(kNotOwner),
+                      "this server does not own shard {}: its owner takes the writes", shard_);
+    } else if (stopping_) {
       refused = Error(Code::kUnavailable, "commit.stopping", "the server is stopping");
-    } else if (standby_) {
-      refused = Error(Code::kUnavailable, "commit.standby",
-                      "this server follows another one and takes no writes");
     } else if (item->is_commit() && IsFull(*item)) {
       refused = Error(Code::kOverloaded, "commit.overloaded",
                       "too many writes are waiting ({} commits, {} bytes); try again shortly",
@@ -163,7 +191,7 @@ void Committer::Enqueue(std::unique_ptr<Item> item) {
 Status Committer::ApplyGroup(Sequence expected, Sequence next, storage::Batch* batch) {
   {
     const MutexLock lock(mutex_);
-    if (!standby_) {
+    if (role_ != Role::kStandby) {
       return Error(Code::kConflict, "group.not_standby",
                    "shard {} takes commits here, and no groups of others", shard_);
     }

@@ -15,12 +15,13 @@
 // (the commit may or may not happen), or `commit.not_stored` if it was only queued. Tasks wait
 // until it is known. The embedded journal answers at once, so none of this happens with it.
 //
-// Before Start it is a standby: it has no thread, refuses commits (`commit.standby`) and is fed
+// Before Start it is a standby: it has no thread, refuses commits (`commit.not_owner`) and is fed
 // with the groups of another committer (ApplyGroup). Both publish a group in one way, Install.
+// BecomeStandby ends the thread again.
 //
 // Concurrency: Submit, Run and the getters from any thread; callbacks and tasks run on the
-// committer's thread. Stop completes everything submitted before it. ApplyGroup and Start: one
-// thread at a time.
+// committer's thread. Stop and BecomeStandby complete everything submitted before. ApplyGroup,
+// Start and BecomeStandby: one thread at a time.
 // Bounds: the queue has a length and a size; past them a commit is refused with commit.overloaded.
 #pragma once
 
@@ -83,8 +84,6 @@ class Committer {
   Committer(const Committer&) = delete;
   Committer& operator=(const Committer&) = delete;
 
-  // From then on it takes commits, and no groups.
-  void Start();
   // Writes the next group of the shard to the store. Error group.gap if the shard's last commit is
   // not `expected`; what could not be applied has changed nothing.
   Status ApplyGroup(Sequence expected, Sequence next, storage::Batch* batch);
@@ -105,6 +104,13 @@ class Committer {
     uint64_t writes = 0;
   };
   using Task = std::move_only_function<Status(TaskContext&)>;
+
+  // From then on it takes commits, and no groups. If there is a first task, it waits for it; if
+  // that fails, the shard takes nothing.
+  Status Start(Task first = nullptr);
+  // From then on it takes groups, and no commits.
+  void BecomeStandby();
+  bool owns() const { return role_.load(std::memory_order_acquire) == Role::kOwner; }
   // Waits until the task's group is committed, or is known not to be.
   Status Run(Task task);
 
@@ -146,6 +152,9 @@ class Committer {
     bool is_commit() const { return !task && !held; }
   };
   using Items = std::vector<std::unique_ptr<Item>>;
+
+  // kLeaving: it completes what it has taken, and is a standby then.
+  enum class Role : uint8_t { kStandby, kOwner, kLeaving };
 
   // A group on its way to the journal, or one that waits behind such a group.
   struct Pending {
@@ -244,7 +253,7 @@ class Committer {
   CondVar wake_;
   std::deque<std::unique_ptr<Item>> queue_ GUARDED_BY(mutex_);
   size_t queued_bytes_ GUARDED_BY(mutex_) = 0;
-  bool standby_ GUARDED_BY(mutex_) = true;
+  std::atomic<Role> role_ = Role::kStandby;  // changes under the mutex
   bool stopping_ GUARDED_BY(mutex_) = false;
   bool held_ GUARDED_BY(mutex_) = false;
   std::unique_ptr<Item> held_task_ GUARDED_BY(mutex_);

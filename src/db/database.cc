@@ -110,18 +110,8 @@ Status DatabaseImpl::Open() {
       SharedCommitsOptions{committer_options.max_queued_commits, committer_options.max_queued_bytes,
                            options.answer_within_ms});
   RETURN_IF_ERROR(LoadCoverage());
-  return options.role == DatabaseRole::kOwner ? StartOwning() : OkStatus();
-}
-
-Status DatabaseImpl::StartOwning() {
-  for (const auto& committer : committers) committer->Start();
-  RETURN_IF_ERROR(FinishShared(*store, committers));
-  if (format.shards > 1) shared->Start();
-  RETURN_IF_ERROR(CleanUpAfterCrash());
-  for (ShardId shard = 0; shard < format.shards; ++shard) ownership.Give(shard);
-  KeepInheritedLog();
-  StartBackground();
-  return OkStatus();
+  ownership.Add(this);
+  return options.role == DatabaseRole::kOwner ? GiveAll() : OkStatus();
 }
 
 std::shared_ptr<const Catalog> DatabaseImpl::CurrentCatalog() const { return catalog_.Copy(); }
@@ -423,11 +413,7 @@ Status Database::ApplyGroup(ShardId shard, Sequence expected, Sequence next,
   return impl_->ApplyGroup(shard, expected, next, bytes);
 }
 
-Status Database::TakeOver() {
-  CHECK(impl_->options.role == DatabaseRole::kStandby);
-  impl_->options.role = DatabaseRole::kOwner;
-  return impl_->StartOwning();
-}
+Status Database::TakeOver() { return impl_->GiveAll(); }
 
 const Clock& Database::clock() const { return impl_->clock; }
 Ownership& Database::ownership() const { return impl_->ownership; }

@@ -44,8 +44,9 @@ namespace sluice::db {
 
 class DatabaseImpl;
 
-// An owner commits. A standby is fed with the groups of an owner: opening it writes nothing and
-// starts nothing, it can be read, and it refuses commits (commit.standby).
+// An owner has all shards from the start on. A standby has none: opening it writes nothing and
+// starts nothing, it is fed with the groups of owners, and can be read. Shards come and go later
+// (ownership.h).
 enum class DatabaseRole : uint8_t { kOwner, kStandby };
 
 struct DatabaseOptions {
@@ -161,20 +162,22 @@ class Database {
   const CommitLimits& commit_limits() const;
   // The next stamp of the hybrid clock, for writers that must know a CAS before their commit.
   Cas NewCas();
-  // It does not wait for the commit; the callback runs on a committer's thread, or at once on this
-  // one when the commit is refused (overloaded, malformed). In a keyspace with types it reads and
-  // may run scripts (ReadForms::RunsScripts): then call it from a thread that may block.
+  // This server must own the shards of the commit, else commit.not_owner. It does not wait for the
+  // commit; the callback runs on a committer's thread, or at once on this one when the commit is
+  // refused (overloaded, malformed). In a keyspace with types it reads and may run scripts
+  // (ReadForms::RunsScripts): then call it from a thread that may block.
   void Submit(Commit commit, CommitCallback callback);
   // Waits.
   CommitResult Apply(Commit commit);
 
-  // --- standby ---
+  // --- shards of other owners ---
   // Applies the next group of a shard, as Batch::Serialize gives it. `expected` is the shard's last
   // sequence before it (followers().LastSequence), else group.gap. Afterwards everything in memory
   // is what the rows say. A crash may undo the last groups: the feeder sends them again, from the
-  // last sequence on. One thread for each shard at a time; the groups of one shard in order.
+  // last sequence on. One thread for each shard at a time; the groups of one shard in order. Error
+  // group.not_standby for a shard that this server owns.
   Status ApplyGroup(ShardId shard, Sequence expected, Sequence next, std::string_view bytes);
-  // Makes an owner of a standby. Nobody feeds it any more. Waits.
+  // Gives this server all shards that it does not own. Nobody feeds it any more. Waits.
   Status TakeOver();
 
  private:

@@ -1,12 +1,14 @@
 // The inside of Database, shared by the files that implement it and its interfaces: database.cc
 // (opening, reading, writing), catalog_admin*.cc (catalog changes, tables, types, index building),
-// followers.cc, read_forms.cc, revisions.cc, operations.cc, recovery.cc (what opening finds),
-// maintenance.cc (expiry, tombstones, trimming), standby.cc (groups as they are written). Not
-// included elsewhere, tests of `db` aside.
+// followers.cc, read_forms.cc, revisions.cc, operations.cc, shards.cc (shards come and go),
+// recovery.cc (what crashes have left), maintenance.cc (expiry, tombstones, trimming), standby.cc
+// (groups as they are written). Not included elsewhere, tests of `db` aside.
 #pragma once
 
 #include <atomic>
 #include <deque>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,16 +47,25 @@ bool HasRows(const KeyspaceInfo& keyspace);
 // The store of a database. Only `db` reads it past the interfaces.
 const storage::Store& StoreOf(const Database& database);
 
-class DatabaseImpl {
+class DatabaseImpl final : private ShardTenant {
  public:
   DatabaseImpl(std::string directory, DatabaseOptions options, const Clock& clock)
       : directory(std::move(directory)), options(std::move(options)), clock(clock) {}
-  ~DatabaseImpl();
+  ~DatabaseImpl() override;
 
   Status Open();
-  Status StartOwning();
   std::shared_ptr<const Catalog> CurrentCatalog() const;
   bool IsShared(Commit* commit) const;
+
+  // shards.cc: what the database does in the shards that this server owns. What a crash has left is
+  // cleaned up when a shard is gained; if that fails, it goes on all the same, and GiveAll says so.
+  Status GiveAll();
+  bool Owns(ShardId shard) const { return committers[shard]->owns(); }
+  bool OwnsAll() const;
+  Status CheckOwnsAll() const;  // error catalog.shards_away
+  // Each owned shard gets its turn, whatever happens to the others; the last failure. A shard that
+  // is taken meanwhile does not fail.
+  Status ForOwnedShards(const std::function<Status(ShardId shard)>& work);
 
   // standby.cc: what is kept in memory of the rows follows each group that was written to the
   // store.
@@ -77,11 +88,13 @@ class DatabaseImpl {
   Status DropFollower(const std::string& name) REQUIRES(catalog_change_mutex_);
 
   // recovery.cc
-  Status CleanUpAfterCrash();
+  Status CleanUpShard(ShardId shard);
+  Status CleanUpCatalog();  // all shards are owned
   Status LoadCoverage();
 
   // maintenance.cc
-  void StartBackground();
+  void StartBackground();     // once
+  void StartIndexBuilding();  // of indexes that were interrupted; all shards are owned
   void StopBackground();
   Result<uint64_t> Expire();
   // access.cc
@@ -115,6 +128,10 @@ class DatabaseImpl {
   friend class Database;
   friend class CatalogAdmin;
   friend class Followers;
+  // ShardTenant
+  void Gained(ShardId shard) override;
+  void Lost(ShardId shard) override;
+  Status StartCommitter(ShardId shard);
   Status OpenStore();
   Status ChangeCatalogAlone(const CatalogChange& change) REQUIRES(catalog_change_mutex_);
   // A change of the catalog is under way: the stored rows and catalog_ may differ.
@@ -147,7 +164,8 @@ class DatabaseImpl {
   bool MustWait(KeyspaceId keyspace) const;
   Result<std::optional<Commit>> AccessCommit(const Catalog& now, KeyspaceId keyspace,
                                              const std::string& key) const;
-  void KeepInheritedLog();
+  void KeepInheritedLog(ShardId shard);
+  uint64_t InheritedLogUntilMs(ShardId shard) const;
   void SampleSequences();
   Sequence RetainedSequence(ShardId shard) const;
   void Background();
@@ -179,12 +197,14 @@ class DatabaseImpl {
   };
   Locked<std::deque<SequenceSample>> sequence_samples_;
 
-  // The log that an earlier process left is kept until then, for clients that come back.
-  uint64_t inherited_log_until_ms_ = 0;
+  // The log that an earlier owner left is kept until then (monotonic), for clients that come back.
+  Locked<std::map<ShardId, uint64_t>> inherited_log_until_ms_;
+
+  Locked<Status> clean_up_;  // the first failure since GiveAll
 
   Signal background_end_;
-  Thread background_;
-  Thread index_builder_;
+  Thread background_;     // since a shard was owned for the first time
+  Thread index_builder_;  // since all shards were owned
 };
 
 }  // namespace sluice::db

@@ -1,5 +1,6 @@
-// Background work: deleting expired documents, removing old tombstones, trimming the log, syncing
-// the log at an interval, and finishing indexes whose building a restart interrupted.
+// Background work in the shards that this server owns: deleting expired documents, removing old
+// tombstones, trimming the log, syncing the log at an interval, and finishing indexes whose
+// building was interrupted. A shard may be lost meanwhile: its committer then refuses what is left.
 #include <algorithm>
 
 #include "base/log.h"
@@ -40,7 +41,10 @@ void Report(const char* what, const Status& status) {
 }  // namespace
 
 void DatabaseImpl::StartBackground() {
-  background_ = Thread({"db background"}, [this] { Background(); });
+  if (!background_.joinable()) background_ = Thread({"db background"}, [this] { Background(); });
+}
+
+void DatabaseImpl::StartIndexBuilding() {
   std::vector<std::shared_ptr<const Index>> unfinished;
   const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
   for (const auto& [id, keyspace] : catalog->keyspaces()) {
@@ -109,15 +113,9 @@ bool DatabaseImpl::MustWait(KeyspaceId keyspace) const {
   return info != nullptr && info->policy != nullptr && !info->policy->CheckUsable().ok();
 }
 
-// Every shard gets its turn, whatever happens to the others.
 Result<uint64_t> DatabaseImpl::Expire() {
   uint64_t total = 0;
-  Status failed;
-  for (ShardId shard = 0; shard < format.shards; ++shard) {
-    const Status done = ExpireIn(shard, &total);
-    if (!done.ok()) failed = done;
-  }
-  RETURN_IF_ERROR(failed);
+  RETURN_IF_ERROR(ForOwnedShards([&](ShardId shard) { return ExpireIn(shard, &total); }));
   return total;
 }
 
@@ -232,8 +230,8 @@ Sequence DatabaseImpl::RetainedSequence(ShardId shard) const {
 Sequence DatabaseImpl::TrimHorizon(ShardId shard, Sequence last) const {
   const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
   Sequence horizon = last;
-  bool somebody_just_reads =
-      catalog->HasTransientFollowers() || clock.MonotonicNs() / 1'000'000 < inherited_log_until_ms_;
+  bool somebody_just_reads = catalog->HasTransientFollowers() ||
+                             clock.MonotonicNs() / 1'000'000 < InheritedLogUntilMs(shard);
   const auto iterator = store->NewIterator(storage::Family::kCursor, AllOf(shard));
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
     const Result<CursorId> cursor = DecodeCursorKey(iterator->key());
@@ -251,13 +249,18 @@ Sequence DatabaseImpl::TrimHorizon(ShardId shard, Sequence last) const {
   return horizon;
 }
 
-// It is not known whether clients followed the earlier process: log_retention_ms counts from the
-// start.
-void DatabaseImpl::KeepInheritedLog() {
-  for (ShardId shard = 0; shard < format.shards; ++shard) {
-    if (!HasLogRows(shard, committers[shard]->last_sequence())) continue;
-    inherited_log_until_ms_ = clock.MonotonicNs() / 1'000'000 + options.log_retention_ms;
-  }
+// It is not known whether clients followed the earlier owner: log_retention_ms counts from when the
+// shard was gained.
+void DatabaseImpl::KeepInheritedLog(ShardId shard) {
+  if (!HasLogRows(shard, committers[shard]->last_sequence())) return;
+  (*inherited_log_until_ms_.Lock())[shard] =
+      clock.MonotonicNs() / 1'000'000 + options.log_retention_ms;
+}
+
+uint64_t DatabaseImpl::InheritedLogUntilMs(ShardId shard) const {
+  const auto until_ms = inherited_log_until_ms_.Lock();
+  const auto found = until_ms->find(shard);
+  return found == until_ms->end() ? 0 : found->second;
 }
 
 bool DatabaseImpl::HasLogRows(ShardId shard, Sequence up_to) const {
@@ -272,8 +275,7 @@ bool DatabaseImpl::HasLogRows(ShardId shard, Sequence up_to) const {
 Status DatabaseImpl::TrimAll() {
   RETURN_IF_ERROR(ReleaseTransientFollowers());
   SampleSequences();
-  for (ShardId shard = 0; shard < format.shards; ++shard) RETURN_IF_ERROR(Trim(shard));
-  return OkStatus();
+  return ForOwnedShards([this](ShardId shard) { return Trim(shard); });
 }
 
 Status DatabaseImpl::Trim(ShardId shard) {
@@ -294,6 +296,7 @@ Status DatabaseImpl::Trim(ShardId shard) {
 
 // Stops logging keyspaces for clients that have not come back.
 Status DatabaseImpl::ReleaseTransientFollowers() {
+  if (!OwnsAll()) return OkStatus();
   const uint64_t now_ms = clock.MonotonicNs() / 1'000'000;
   std::vector<Departed> gone;
   {

@@ -5,20 +5,27 @@
 // the server has lost it. A server without a cluster owns all shards from its start on.
 //
 // Tenants gain a shard in the order in which they were added and lose it in the opposite one, so a
-// tenant may use those that were added before it.
+// tenant may use those that were added before it. The first one is the database itself (shards.cc):
+// the shard takes commits before another tenant has gained it, and until all others have lost it.
+// Then commits are refused with kNotOwner, and the shard can be fed with groups.
 //
-// Concurrency: any thread. The mutex is held during the calls to tenants: a tenant does not call
-// back, and sees one change at a time.
+// Concurrency: any thread. The mutex is held during the calls to tenants: a tenant calls nothing
+// here but Owns and owned, and sees one change at a time.
 #pragma once
 
 #include <cstdint>
 #include <set>
+#include <string_view>
 #include <vector>
 
+#include "base/locked.h"
 #include "base/mutex.h"
 #include "db/types.h"
 
 namespace sluice::db {
+
+// The id of the error of a commit in a shard that this server does not own.
+inline constexpr std::string_view kNotOwner = "commit.not_owner";
 
 // Gained and Lost come in pairs for each shard, in this order, never two at the same time.
 class ShardTenant {
@@ -41,13 +48,14 @@ class Ownership {
   void Give(ShardId shard);  // an owned shard is left as it is
   void Take(ShardId shard);  // a shard that is not owned is left as it is
 
+  // A shard counts as owned while tenants gain and lose it.
   bool Owns(ShardId shard) const;
   std::set<ShardId> owned() const;
 
  private:
-  mutable Mutex mutex_;
+  Mutex mutex_;  // one change at a time
   std::vector<ShardTenant*> tenants_ GUARDED_BY(mutex_);
-  std::set<ShardId> owned_ GUARDED_BY(mutex_);
+  Locked<std::set<ShardId>> owned_;
 };
 
 }  // namespace sluice::db

@@ -43,10 +43,11 @@ void ReadForms::HoldReadForm(const DocumentPolicy& policy, KeyspaceId keyspace,
   view.body = {};
   auto made = std::make_shared<Document>(view.Copy());
   made->body = std::move(body);
-  if (policy.Persists(key, document->view())) {
+  if (const ShardId shard = database_.ShardOf(keyspace, key);
+      impl_->Owns(shard) && policy.Persists(key, document->view())) {
     // If another write changes the document first, there is nothing left to do.
     Commit commit;
-    commit.shard = database_.ShardOf(keyspace, key);
+    commit.shard = shard;
     Document stored = *made;
     stored.cas = 0;
     Write write =
@@ -61,7 +62,7 @@ void ReadForms::HoldReadForm(const DocumentPolicy& policy, KeyspaceId keyspace,
 // The background writes the time of the read (access.cc); the reader does not wait for it.
 void ReadForms::NoteAccess(const DocumentPolicy& policy, KeyspaceId keyspace, std::string_view key,
                            const DocumentView& document) const {
-  if (impl_->accesses.full()) return;
+  if (impl_->accesses.full() || !impl_->Owns(database_.ShardOf(keyspace, key))) return;
   if (policy.Accessed(key, document, impl_->clock.WallMs())) impl_->accesses.Add(keyspace, key);
 }
 

@@ -1,5 +1,5 @@
-// The work of opening a database, besides reading its catalog: it finishes changes that a crash
-// interrupted, and finds out from which sequence on the log is complete.
+// Finishes changes that a crash interrupted, when a shard is gained, and finds out from which
+// sequence on the log is complete, when the database is opened.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -49,10 +49,12 @@ void DeleteIds(storage::Batch* batch, storage::Family family, ShardId shard,
 // A catalog change and its rows in shard 0 are one batch; the other shards follow. A crash in
 // between leaves rows of dropped keyspaces and indexes. Nobody can reach them, because ids are not
 // reused.
-Status DatabaseImpl::CleanUpAfterCrash() {
-  for (ShardId shard = 0; shard < format.shards; ++shard) {
-    if (shard != kDefinitionsShard) RETURN_IF_ERROR(DropOrphans(shard));
-  }
+Status DatabaseImpl::CleanUpShard(ShardId shard) {
+  return shard == kDefinitionsShard ? OkStatus() : DropOrphans(shard);
+}
+
+// What goes through all shards.
+Status DatabaseImpl::CleanUpCatalog() {
   RETURN_IF_ERROR(DropIncompleteFollowers());
   RETURN_IF_ERROR(EmptyInvalidIndexes());
   return RemakeOutdatedIndexes();
@@ -120,6 +122,7 @@ Status DatabaseImpl::DropOrphans(ShardId shard) {
 // A crash between the steps of CreateFollower or DropFollower leaves a follower without all of its
 // cursors, or cursors without a follower. Neither was acknowledged as made; both are deleted.
 Status DatabaseImpl::DropIncompleteFollowers() {
+  const MutexLock alone(catalog_change_mutex_);
   std::map<std::string, size_t> cursors;
   const auto iterator = store->NewIterator(storage::Family::kCursor, {});
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
@@ -127,7 +130,6 @@ Status DatabaseImpl::DropIncompleteFollowers() {
     ++cursors[cursor.follower];
   }
   RETURN_IF_ERROR(iterator->status());
-  const MutexLock alone(catalog_change_mutex_);
   const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
   for (const auto& [name, follower] : catalog->followers()) {
     const size_t expected = static_cast<size_t>(follower.lanes) * format.shards;

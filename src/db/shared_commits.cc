@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/check.h"
+#include "db/ownership.h"
 #include "db/row_key.h"
 #include "db/shared_round.h"
 
@@ -59,8 +59,7 @@ SharedCommits::~SharedCommits() { Stop(); }
 void SharedCommits::Start() {
   {
     const MutexLock lock(mutex_);
-    CHECK(!started_);
-    started_ = true;
+    if (std::exchange(started_, true)) return;
   }
   thread_ = Thread({"commit shared"}, [this] { Loop(); });
 }
@@ -83,8 +82,8 @@ void SharedCommits::Submit(Commit commit, CommitCallback callback) {
     if (stopping_) {
       refused.status = Error(Code::kUnavailable, "commit.stopping", "the server is stopping");
     } else if (!started_) {
-      refused.status = Error(Code::kUnavailable, "commit.standby",
-                             "this server follows another one and takes no writes");
+      refused.status = Error(Code::kUnavailable, std::string(kNotOwner),
+                             "this server owns no shard: their owners take the writes");
     } else if (queue_.size() >= options_.max_queued_commits ||
                (!queue_.empty() && queued_bytes_ + bytes > options_.max_queued_bytes)) {
       refused.status =
@@ -124,28 +123,31 @@ SharedCommits::Items SharedCommits::Await() {
   return items;
 }
 
-// A decision's row is deleted after all shards have been looked at.
-Status FinishShared(const storage::Store& store,
-                    std::span<const std::unique_ptr<Committer>> committers) {
-  for (ShardId shard = 0; shard < committers.size(); ++shard) {
-    ASSIGN_OR_RETURN(const std::optional<PreparedGroup> prepared, FindPrepared(store, shard));
-    if (!prepared) continue;
-    ASSIGN_OR_RETURN(const bool decided, IsDecided(store, *prepared));
-    RETURN_IF_ERROR(committers[shard]->Run([&](Committer::TaskContext& context) {
-      if (decided) return FinishPrepared(shard, *prepared, context);
-      context.batch.Delete(storage::Family::kMeta, RowKey(shard, PreparedKey()));
-      return OkStatus();
-    }));
+Result<Committer::Task> TaskLeft(const storage::Store& store, ShardId shard) {
+  ASSIGN_OR_RETURN(std::optional<PreparedGroup> prepared, FindPrepared(store, shard));
+  if (!prepared) return nullptr;
+  ASSIGN_OR_RETURN(const bool decided, IsDecided(store, *prepared));
+  if (!decided) return DropPrepared(shard);
+  return [shard, prepared = std::move(*prepared)](Committer::TaskContext& context) {
+    return FinishPrepared(shard, prepared, context);
+  };
+}
+
+// A prepared group is stored before its decision and deleted after it. So a decision that was found
+// first, and that no prepared group has, is of the past.
+Status DropOldDecisions(const storage::Store& store, ShardId shard, Committer& committer,
+                        uint16_t shards) {
+  ASSIGN_OR_RETURN(std::vector<std::string> decisions, DecisionsIn(store, shard));
+  for (ShardId other = 0; other < shards && !decisions.empty(); ++other) {
+    ASSIGN_OR_RETURN(const std::optional<PreparedGroup> prepared, FindPrepared(store, other));
+    if (!prepared || prepared->decided_in != shard) continue;
+    std::erase(decisions, RowKey(shard, DecisionKey(prepared->id)));
   }
-  for (ShardId shard = 0; shard < committers.size(); ++shard) {
-    ASSIGN_OR_RETURN(const std::vector<std::string> decisions, DecisionsIn(store, shard));
-    if (decisions.empty()) continue;
-    RETURN_IF_ERROR(committers[shard]->Run([&](Committer::TaskContext& context) {
-      for (const std::string& key : decisions) context.batch.Delete(storage::Family::kMeta, key);
-      return OkStatus();
-    }));
-  }
-  return OkStatus();
+  if (decisions.empty()) return OkStatus();
+  return committer.Run([&](Committer::TaskContext& context) {
+    for (const std::string& key : decisions) context.batch.Delete(storage::Family::kMeta, key);
+    return OkStatus();
+  });
 }
 
 }  // namespace sluice::db

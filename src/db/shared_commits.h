@@ -12,8 +12,8 @@
 //      are answered, and the shards take other commits again.
 // The decision's row is deleted with the next decision of that shard.
 //
-// If the process ends in between, FinishShared does the rest when the database is opened, before
-// the shards take anything: a prepared group whose decision is stored is finished, another one is
+// If the process ends in between, the shards do the rest when they are gained again, before they
+// take anything (TaskLeft): a prepared group whose decision is stored is finished, another one is
 // dropped. While a shard is held it appends nothing else, so a prepared group still fits then, byte
 // for byte.
 //
@@ -63,7 +63,7 @@ class SharedCommits {
                 Committer::CatalogSource catalog, CleanCut& cut, SharedCommitsOptions options);
   ~SharedCommits();  // Stop
 
-  // The committers have been started.
+  // The second and later calls do nothing.
   void Start();
   // Completes what was submitted, as far as the journals answer. The committers still run.
   void Stop();
@@ -102,8 +102,12 @@ class SharedCommits {
   Thread thread_;
 };
 
-// What an earlier process has left undone, see above. The committers take nothing else yet.
-Status FinishShared(const storage::Store& store,
-                    std::span<const std::unique_ptr<Committer>> committers);
+// What such a commit has left undone in the shard, when the process ended or the shard was lost:
+// the task finishes the prepared group, or drops it. Null if there is nothing. The rows of the
+// deciding shard must be here as its owner has them.
+Result<Committer::Task> TaskLeft(const storage::Store& store, ShardId shard);
+// Deletes the rows of decisions that no prepared group of any shard needs. Waits.
+Status DropOldDecisions(const storage::Store& store, ShardId shard, Committer& committer,
+                        uint16_t shards);
 
 }  // namespace sluice::db

@@ -19,6 +19,8 @@ Status Unknown() {
                "a shard does not answer: the write may or may not have happened");
 }
 
+}  // namespace
+
 Committer::Task DropPrepared(ShardId shard) {
   return [shard](Committer::TaskContext& context) {
     context.batch.Delete(storage::Family::kMeta, RowKey(shard, PreparedKey()));
@@ -26,8 +28,6 @@ Committer::Task DropPrepared(ShardId shard) {
     return OkStatus();
   };
 }
-
-}  // namespace
 
 Status FinishPrepared(ShardId shard, const PreparedGroup& prepared,
                       Committer::TaskContext& context) {

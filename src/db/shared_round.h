@@ -78,4 +78,7 @@ class SharedRound {
 Status FinishPrepared(ShardId shard, const PreparedGroup& prepared,
                       Committer::TaskContext& context);
 
+// Deletes the row that kept it.
+Committer::Task DropPrepared(ShardId shard);
+
 }  // namespace sluice::db

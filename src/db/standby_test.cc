@@ -50,8 +50,8 @@ TEST_F(StandbyTest, OpeningWritesNothing) {
 
 TEST_F(StandbyTest, TakesNoCommits) {
   CatchUp();
-  EXPECT_EQ(standby().Apply(PutCommit("a")).status.id(), "commit.standby");
-  EXPECT_EQ(standby().admin().CreateBucket("c").id(), "commit.standby");
+  EXPECT_EQ(standby().Apply(PutCommit("a")).status.id(), "commit.not_owner");
+  EXPECT_EQ(standby().admin().CreateBucket("c").id(), "catalog.shards_away");
   EXPECT_EQ(Get("a"), "-");
 }
 
