@@ -60,9 +60,9 @@ Result<Value> StillGivenUp(const db::Database& database, const Value& before) {
 
 }  // namespace
 
-Result<std::map<std::string, std::vector<GivenUpCall>>> CountCrashes(
-    db::Database& database, const function::UnderWay& under_way) {
-  std::map<std::string, std::vector<GivenUpCall>> given_up;
+Result<GivenUpCalls> CountCrashes(db::Database& database, const function::UnderWay& under_way,
+                                  StoreCounts store) {
+  GivenUpCalls given_up;
   ASSIGN_OR_RETURN(const Value before, Load(database));
   ASSIGN_OR_RETURN(Value routes_of, StillGivenUp(database, before["given_up"]));
   Value calls = Value::EmptyArray();
@@ -93,7 +93,9 @@ Result<std::map<std::string, std::vector<GivenUpCall>>> CountCrashes(
   }
   const Value crashes = Value::Object({{"calls", calls}, {"given_up", routes_of}});
   const bool nothing = before.size() == 0 && calls.size() == 0;
-  if (!nothing && crashes != before) RETURN_IF_ERROR(Save(database, crashes));
+  if (store == StoreCounts::kYes && !nothing && crashes != before) {
+    RETURN_IF_ERROR(Save(database, crashes));
+  }
   return given_up;
 }
 

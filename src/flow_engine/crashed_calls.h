@@ -24,8 +24,12 @@ struct GivenUpCall {
   std::string why;
 };
 
-// Counts the calls that the last process left under way. Returns the calls to give up, by run.
-Result<std::map<std::string, std::vector<GivenUpCall>>> CountCrashes(
-    db::Database& database, const function::UnderWay& under_way);
+using GivenUpCalls = std::map<std::string, std::vector<GivenUpCall>>;  // by run
+
+// Counts the calls that the last process left under way. Returns the calls to give up. Only the
+// owner of the shard of definitions stores the counts.
+enum class StoreCounts : uint8_t { kNo, kYes };
+Result<GivenUpCalls> CountCrashes(db::Database& database, const function::UnderWay& under_way,
+                                  StoreCounts store);
 
 }  // namespace sluice::flow_engine

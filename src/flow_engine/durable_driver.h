@@ -82,6 +82,9 @@ class DurableDriver final : public RunDriver {
   bool CanPark(uint64_t after_ms) const;
   // It leaves the memory.
   void Park() { state_ = State::kGone; }
+  // It goes on elsewhere, from what is stored. Results of commits on their way are passed over.
+  void Leave();
+  bool is_stored() const { return stored_version_.has_value(); }
 
   State state() const { return state_; }
   const RunHead& head() const { return at_.head; }

@@ -207,11 +207,15 @@ void DurableDriver::Repair(RunTime now, Outcome* outcome) {
 }
 
 void DurableDriver::Lose(Outcome* outcome) {
+  Leave();
+  outcome->lost = true;
+}
+
+void DurableDriver::Leave() {
   state_ = State::kGone;
   waiting_.clear();
   in_flight_.clear();
   held_rows_.clear();
-  outcome->lost = true;
 }
 
 }  // namespace sluice::flow_engine

@@ -112,11 +112,22 @@ Engine::Handle Engine::Start(std::shared_ptr<const App> app, flow::Start start, 
     reply({.status = 503, .body = json::Value("Too many flows are running")});
     return {};
   }
+  const flow::Flow* const flow = app->flows->Find(start.flow);
+  const bool durable = flow != nullptr && flow->durable;
+  const std::set<db::ShardId> shards = durable ? live_.shards() : std::set<db::ShardId>();
+  if (durable && shards.empty()) {
+    reply({.status = 503, .body = json::Value("This server owns no shard for a durable flow")});
+    return {};
+  }
   LiveRunPtr run =
-      NewRun(std::move(app), &start, std::move(reply), origin, std::move(context.trace));
+      NewRun(std::move(app), &start, std::move(reply), origin, std::move(context.trace), shards);
   run->given_streams = std::move(context.streams);
-  ++running_;
-  if (run->is_durable()) live_.Add(run);
+  Count(*run);
+  // Its shard is lost at this moment.
+  if (durable && !live_.Add(run)) {
+    LeaveToOther(run);
+    return run;
+  }
   if (run->is_durable() && answer_within_ms != 0) {
     const MutexLock lock(run->mutex);
     run->answer_by_ms = NowMs() + answer_within_ms;
@@ -130,14 +141,12 @@ Engine::Handle Engine::Start(std::shared_ptr<const App> app, flow::Start start, 
 
 LiveRunPtr Engine::NewRun(std::shared_ptr<const App> app, flow::Start* start, ReplyTo reply,
                           std::string_view origin, TraceLink trace,
-                          std::optional<db::ShardId> shard) {
+                          const std::set<db::ShardId>& shards) {
   const flow::Flow* const flow = app->flows->Find(start->flow);
   const bool durable = flow != nullptr && flow->durable;
   const bool new_id = start->run.empty();
   if (new_id) {
-    start->run = !durable ? NewUuid()
-                 : shard  ? outbox::NewRunId(database_, *shard)
-                          : outbox::NewRunId(NowMs());
+    start->run = durable ? outbox::NewRunId(database_, NowMs(), shards) : NewUuid();
   }
   auto run =
       std::make_shared<LiveRun>(std::move(app), start->run, std::move(reply), answers_, files_);
@@ -153,6 +162,7 @@ LiveRunPtr Engine::NewRun(std::shared_ptr<const App> app, flow::Start* start, Re
     return run;
   }
   ++counts_.durable_started;
+  run->shard = database_.ShardOfKey(run->id);
   RunHead head;
   head.id = start->run;
   head.flow = start->flow;
@@ -274,7 +284,7 @@ void Engine::BecameIdle(const LiveRunPtr& run) {
 }
 
 void Engine::Ended(const LiveRunPtr& run, const flow::Ended& ended) {
-  --running_;
+  Uncount(*run);
   ++(ended.message.empty() ? counts_.completed : counts_.failed);
   if (run->listened != nullptr && !stopping_) {
     answers_.TellListeners(*run, ended,

@@ -20,6 +20,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -94,6 +95,12 @@ class Engine {
   void Stop();
 
   // --- durable runs ---
+  // Runs of the shard may be in memory from now on. Before, none is started there.
+  void OpenShard(db::ShardId shard) { live_.Open(shard); }
+  // The runs of the shard leave the memory as they are stored, and their callers hear that. None
+  // comes back before OpenShard. Functions that still run are stopped; nobody takes their answers.
+  void CloseShard(db::ShardId shard);
+  std::set<db::ShardId> shards() const { return live_.shards(); }  // the open ones
   // Stores the beginnings of runs of durable flows together with `commit`, waits for that, and runs
   // them. Runs without an id get one of the commit's shard; ids that are given are of it. Returns
   // the ids, in order. Errors flow.overloaded, those of commits.
@@ -105,8 +112,8 @@ class Engine {
   };
   Result<std::vector<std::string>> LaunchAll(std::vector<Launch> launches, db::Commit commit);
   // Goes on with a stored run; the calls in `given_up` have failed. Does nothing if the run is in
-  // memory. kStays: the caller cancels it next, so it does not leave the memory before that. Error
-  // flow.bad_state.
+  // memory, or its shard is not open. kStays: the caller cancels it next, so it does not leave the
+  // memory before that. Error flow.bad_state.
   enum class Memory : uint8_t { kMayLeave, kStays };
   Status Resume(std::shared_ptr<const App> app, StoredRun stored,
                 std::vector<GivenUpCall> given_up = {}, Memory memory = Memory::kMayLeave);
@@ -143,14 +150,20 @@ class Engine {
   const TraceStore& traces() const { return answers_.traces(); }
 
  private:
-  // A new id is one of the shard; none: of any.
+  // A new id of a durable run is one of these shards, which are not empty.
   LiveRunPtr NewRun(std::shared_ptr<const App> app, flow::Start* start, ReplyTo reply,
-                    std::string_view origin, TraceLink trace,
-                    std::optional<db::ShardId> shard = std::nullopt);
+                    std::string_view origin, TraceLink trace, const std::set<db::ShardId>& shards);
   RunTime TimeAt(uint64_t monotonic_ns) const {
     return {.wall_ms = time_.MsAt(monotonic_ns), .monotonic_ns = monotonic_ns};
   }
   RunTime Now() const { return TimeAt(time_.MonotonicNs()); }
+  void Count(LiveRun& run) {
+    run.counted = true;
+    ++running_;
+  }
+  void Uncount(LiveRun& run) {
+    if (run.counted.exchange(false)) --running_;
+  }
   uint64_t NewWriter() { return first_writer_ + ++last_writer_; }
 
   // Gives the event to the driver, and carries out all that follows from it.

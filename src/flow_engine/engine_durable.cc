@@ -15,6 +15,16 @@
 
 namespace sluice::flow_engine {
 
+namespace {
+
+// The shard is lost at this moment, or one of the runs is in memory already.
+Status NotAdded(db::ShardId shard) {
+  return ::sluice::Error(Code::kUnavailable, std::string(db::kNotOwner),
+                         "runs of flows can't begin in shard {} now", shard);
+}
+
+}  // namespace
+
 Result<std::vector<std::string>> Engine::LaunchAll(std::vector<Launch> launches,
                                                    db::Commit commit) {
   if (running_ + launches.size() > options_.max_runs || stopping_) {
@@ -27,7 +37,7 @@ Result<std::vector<std::string>> Engine::LaunchAll(std::vector<Launch> launches,
   std::vector<std::string> ids;
   for (Launch& launch : launches) {
     LiveRunPtr run =
-        NewRun(launch.app, &launch.start, nullptr, launch.origin, launch.trace, commit.shard);
+        NewRun(launch.app, &launch.start, nullptr, launch.origin, launch.trace, {commit.shard});
     CHECK(run->is_durable() && database_.ShardOfKey(run->id) == commit.shard);
     const MutexLock lock(run->mutex);
     Outcome outcome =
@@ -40,12 +50,17 @@ Result<std::vector<std::string>> Engine::LaunchAll(std::vector<Launch> launches,
     runs.push_back(std::move(run));
   }
   // From here on they can be found, and cancelled.
-  for (const LiveRunPtr& run : runs) live_.Add(run);
-  running_ += runs.size();
-  const Status status = database_.Apply(std::move(commit)).status;
+  bool added = true;
+  for (const LiveRunPtr& run : runs) {
+    Count(*run);
+    added = live_.Add(run) && added;
+  }
+  const Status status = added ? database_.Apply(std::move(commit)).status : NotAdded(commit.shard);
   if (!status.ok()) {
-    for (const LiveRunPtr& run : runs) live_.Remove(*run);
-    running_ -= runs.size();
+    for (const LiveRunPtr& run : runs) {
+      live_.Remove(*run);
+      Uncount(*run);
+    }
     return Unexpected(status);
   }
   for (size_t i = 0; i < runs.size(); ++i) {
@@ -63,6 +78,7 @@ Status Engine::Resume(std::shared_ptr<const App> app, StoredRun stored,
   const RunHead head = stored.head;
   auto run = std::make_shared<LiveRun>(std::move(app), head.id, nullptr, answers_, files_);
   run->stays = memory == Memory::kStays;
+  run->shard = database_.ShardOfKey(run->id);
   ASSIGN_OR_RETURN(const json::Value state, json::Parse(stored.machine.text));
   ASSIGN_OR_RETURN(flow::Run machine,
                    flow::DecodeRun(state, run->app->flows, run->app->files.get(), stored.input));
@@ -88,8 +104,8 @@ Status Engine::Resume(std::shared_ptr<const App> app, StoredRun stored,
   run->durable = driver.get();
   run->driver = std::move(driver);
   lock.Unlock();
-  if (!live_.Add(run)) return OkStatus();
-  ++running_;
+  if (stopping_ || !live_.Add(run)) return OkStatus();
+  Count(*run);
   ++counts_.durable_resumed;
   threads_.Post([this, run, given_up = std::move(given_up)] {
     std::set<uint64_t> not_called;
@@ -136,20 +152,35 @@ void Engine::ParkIfPossible(const LiveRunPtr& run) {
     return true;
   };
   live_.HandOver(*run, leaves, [&] {
-    --running_;
+    Uncount(*run);
     park_(run->id, due_ms);
   });
 }
 
+void Engine::CloseShard(db::ShardId shard) {
+  for (const LiveRunPtr& run : live_.Close(shard)) {
+    {
+      const MutexLock lock(run->mutex);
+      run->durable->Leave();
+      timers_.Set(*run, std::nullopt);
+    }
+    LeaveToOther(run);
+  }
+}
+
 void Engine::LeaveToOther(const LiveRunPtr& run) {
-  log::Info("a run goes on elsewhere: another owner has stored a step of it", {{"run", run->id}});
+  bool begun = false;
+  {
+    const MutexLock lock(run->mutex);
+    begun = run->durable->is_stored();
+  }
+  if (begun) log::Info("a run goes on elsewhere: its shard has another owner", {{"run", run->id}});
   tasks_.StopAll(*run);
-  answers_.Respond(
-      *run,
-      {.status = 503,
-       .headers = {},
-       .body = json::Value(fmt::format("Run {} of the flow goes on in another server", run->id))});
-  --running_;
+  const std::string says =
+      begun ? fmt::format("Run {} of the flow goes on in another server", run->id)
+            : "The flow was not started: another server owns its shard. Try again";
+  answers_.Respond(*run, {.status = 503, .headers = {}, .body = json::Value(says)});
+  Uncount(*run);
   live_.Remove(*run);
 }
 

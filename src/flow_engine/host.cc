@@ -49,7 +49,11 @@ Host::Host(Services services, EngineOptions options, RunRetention retention)
                .most_running = Pool::Processors()}),
       runs_(
           services_, engine_, [this] { return app(); }, retention),
-      starts_(services_, engine_),
+      starts_(services_, engine_,
+              [this](const App& app) -> Result<bool> {
+                ASSIGN_OR_RETURN(const StoredApp stored, ReadApp());
+                return IsStored(app, stored);
+              }),
       app_(EmptyApp(services_)) {}
 
 Status Host::Start() {
@@ -70,6 +74,7 @@ void Host::Stop() {
   runs_.Stop();
   relays_.Stop();
   engine_.Stop();
+  runs_.Leave();
 }
 
 Result<Host::StoredApp> Host::ReadApp() const {
@@ -110,18 +115,19 @@ Status Host::LoadApp() {
   return OkStatus();
 }
 
+bool Host::IsStored(const App& app, const StoredApp& stored) {
+  if (stored.bundle.empty() || app.bundle.empty()) {
+    return stored.bundle.empty() && app.bundle.empty();
+  }
+  return app.version == stored.version;
+}
+
 Status Host::Refresh(const std::shared_ptr<const App>& made) {
   ASSIGN_OR_RETURN(StoredApp stored, ReadApp());
   const std::shared_ptr<const App> before = app();
-  const auto is_stored = [&](const App& app) {
-    if (stored.bundle.empty() || app.bundle.empty()) {
-      return stored.bundle.empty() && app.bundle.empty();
-    }
-    return app.version == stored.version;
-  };
-  if (is_stored(*before)) return OkStatus();
+  if (IsStored(*before, stored)) return OkStatus();
   std::shared_ptr<const App> next = made;
-  if (next == nullptr || !is_stored(*next)) next = Compile(std::move(stored));
+  if (next == nullptr || !IsStored(*next, stored)) next = Compile(std::move(stored));
   if (next == nullptr) next = EmptyApp(services_);
   runs_.Note(next);
   app_.Set(next);

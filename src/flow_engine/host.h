@@ -54,6 +54,7 @@ class Host {
     Bundle bundle;
   };
   Result<StoredApp> ReadApp() const;
+  static bool IsStored(const App& app, const StoredApp& stored);
   // Null, with errors in the log, if it can't be compiled.
   std::shared_ptr<const App> Compile(StoredApp stored) const;
   Status LoadApp();

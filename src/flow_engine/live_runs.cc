@@ -1,10 +1,37 @@
 #include "flow_engine/live_runs.h"
 
+#include <algorithm>
+
 namespace sluice::flow_engine {
+
+void LiveRuns::Open(db::ShardId shard) {
+  const MutexLock lock(mutex_);
+  shards_.insert(shard);
+}
+
+std::vector<LiveRunPtr> LiveRuns::Close(db::ShardId shard) {
+  const MutexLock lock(mutex_);
+  shards_.erase(shard);
+  ++waiting_;
+  changed_.Wait(lock, [this]() REQUIRES(mutex_) {
+    return std::ranges::none_of(runs_, [](const auto& each) { return each.second == nullptr; });
+  });
+  --waiting_;
+  std::vector<LiveRunPtr> there;
+  for (const auto& [id, run] : runs_) {
+    if (run->shard == shard) there.push_back(run);
+  }
+  return there;
+}
+
+std::set<db::ShardId> LiveRuns::shards() const {
+  const MutexLock lock(mutex_);
+  return shards_;
+}
 
 bool LiveRuns::Add(const LiveRunPtr& run) {
   const MutexLock lock(mutex_);
-  return runs_.emplace(run->id, run).second;
+  return shards_.contains(run->shard) && runs_.emplace(run->id, run).second;
 }
 
 LiveRunPtr LiveRuns::Find(const std::string& id) {

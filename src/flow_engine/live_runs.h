@@ -1,4 +1,4 @@
-// The durable runs in memory, by id.
+// The durable runs in memory, by id. Only shards that this server owns have any.
 //
 // Concurrency: any thread.
 #pragma once
@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,14 @@ namespace sluice::flow_engine {
 
 class LiveRuns {
  public:
-  // False: there is one with its id.
+  // From now on the shard may have runs.
+  void Open(db::ShardId shard);
+  // From now on none is added in the shard. Returns those that are there; waits for runs that are
+  // being handed over.
+  std::vector<LiveRunPtr> Close(db::ShardId shard);
+  std::set<db::ShardId> shards() const;  // the open ones
+
+  // False: there is one with its id, or its shard is not open.
   bool Add(const LiveRunPtr& run);
   // Null: there is none. Waits while the run is being handed over.
   LiveRunPtr Find(const std::string& id);
@@ -43,6 +51,7 @@ class LiveRuns {
   mutable Mutex mutex_;
   CondVar changed_;
   size_t waiting_ GUARDED_BY(mutex_) = 0;  // threads that wait for changed_
+  std::set<db::ShardId> shards_ GUARDED_BY(mutex_);
   // By id. Null: the run is being handed over.
   std::map<std::string, LiveRunPtr, std::less<>> runs_ GUARDED_BY(mutex_);
 };

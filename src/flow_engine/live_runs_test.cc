@@ -18,6 +18,7 @@ class LiveRunsTest : public db::DatabaseTest {
   void SetUp() override {
     DatabaseTest::SetUp();
     files_ = std::make_unique<FileWriter>(*database_);
+    runs_.Open(0);
   }
   LiveRunPtr NewRun(const std::string& id) {
     return std::make_shared<LiveRun>(app_, id, nullptr, answers_, *files_);
@@ -41,6 +42,44 @@ TEST_F(LiveRunsTest, OneOfEachId) {
   EXPECT_EQ(runs_.size(), 1u);
   runs_.Remove(*run);
   EXPECT_EQ(runs_.size(), 0u);
+}
+
+TEST_F(LiveRunsTest, OnlyOpenShardsHaveRuns) {
+  const auto in = [&](db::ShardId shard, const std::string& id) {
+    const LiveRunPtr run = NewRun(id);
+    run->shard = shard;
+    return run;
+  };
+  EXPECT_FALSE(runs_.Add(in(1, "a")));
+  runs_.Open(1);
+  EXPECT_TRUE(runs_.Add(in(1, "a")));
+  EXPECT_TRUE(runs_.Add(in(0, "b")));
+  const std::vector<LiveRunPtr> there = runs_.Close(1);
+  ASSERT_EQ(there.size(), 1u);
+  EXPECT_EQ(there[0]->id, "a");
+  EXPECT_EQ(runs_.Find("a"), there[0]) << "it stays until it is removed";
+  EXPECT_FALSE(runs_.Add(in(1, "c")));
+  EXPECT_EQ(runs_.shards(), std::set<db::ShardId>{0});
+}
+
+// A run that is handed over while its shard is closed is with its next keeper afterwards.
+TEST_F(LiveRunsTest, ClosingWaitsForAHandOver) {
+  const LiveRunPtr run = NewRun("a");
+  runs_.Add(run);
+  std::latch handing(1);
+  std::atomic<bool> handed_over = false;
+  Thread closer;
+  runs_.HandOver(
+      *run, [] { return true; },
+      [&] {
+        closer = Thread({"closer"}, [&] {
+          handing.count_down();
+          EXPECT_TRUE(runs_.Close(0).empty());
+          EXPECT_TRUE(handed_over);
+        });
+        handing.wait();
+        handed_over = true;
+      });
 }
 
 TEST_F(LiveRunsTest, FindWaitsForAHandOver) {

@@ -47,6 +47,21 @@ bool ParkedRuns::Take(const std::string& id) {
   }
 }
 
+void ParkedRuns::Drop(const std::function<bool(const std::string& id)>& which) {
+  while (true) {
+    const uint64_t seen = woken_.news();
+    {
+      const auto table = table_.Lock();
+      if (table->waking.empty() || !which(table->waking)) {
+        std::erase_if(table->by_time, [&](const auto& each) { return which(each.second); });
+        std::erase_if(table->by_id, [&](const auto& each) { return which(each.first); });
+        return;
+      }
+    }
+    woken_.Wait(seen);
+  }
+}
+
 size_t ParkedRuns::size() const { return table_.Lock()->by_id.size(); }
 
 void ParkedRuns::Loop() {

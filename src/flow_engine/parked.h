@@ -37,6 +37,8 @@ class ParkedRuns {
   // Removes the run; the caller goes on with it. False: it was not there. Waits while the thread is
   // waking this run.
   bool Take(const std::string& id);
+  // Removes the runs for which `which` is true. Waits while the thread is waking one of them.
+  void Drop(const std::function<bool(const std::string& id)>& which);
   size_t size() const;
 
  private:

@@ -1,5 +1,6 @@
 // The stored durable runs: lists, shows, cancels and retries them, and goes on with unfinished ones
-// after a restart. Keeps finished ones for a while and then removes them, the oldest first.
+// when this server gains their shard, as after a restart. When it loses the shard, they leave the
+// memory. Keeps finished ones for a while and then removes them, the oldest first.
 //
 // Concurrency: any thread.
 #pragma once
@@ -15,6 +16,7 @@
 #include "base/signal.h"
 #include "base/thread.h"
 #include "flow_engine/app.h"
+#include "flow_engine/crashed_calls.h"
 #include "flow_engine/engine.h"
 #include "flow_engine/parked.h"
 #include "flow_engine/run_rows.h"
@@ -26,15 +28,22 @@ struct RunRetention {
   uint64_t most = 10'000;                      // finished runs
 };
 
-class Runs {
+class Runs final : public db::ShardTenant {
  public:
   using CurrentApp = std::function<std::shared_ptr<const App>()>;
   Runs(const Services& services, Engine& engine, CurrentApp current, RunRetention retention);
-  ~Runs();  // Stop
+  ~Runs() override;  // Stop
 
-  // Goes on with all unfinished runs, and starts the sweeper that removes finished ones in time.
+  // Goes on with the unfinished runs of all shards that this server owns, now or later, and starts
+  // the sweeper that removes finished ones in time.
   Status Start();
   void Stop();
+  // After Stop, and after the engine's: no shard comes or goes any more.
+  void Leave() { database_.ownership().Remove(this); }
+
+  // db::ShardTenant
+  void Gained(db::ShardId shard) override;
+  void Lost(db::ShardId shard) override;
 
   struct Filter {
     std::string flow;  // empty for all
@@ -54,10 +63,11 @@ class Runs {
   Status Cancel(const std::string& id);
   // Sets a finished run back to where the step's task was called, and goes on from there; without a
   // step, to its last one. Errors flow.run_not_found, flow.run_running, flow.step_not_found,
-  // flow.step_not_kept, flow.bad_state.
+  // flow.step_not_kept, flow.bad_state, commit.not_owner.
   Status Retry(const std::string& id, std::optional<uint32_t> step);
 
-  // Removes finished runs that are too old or too many, and apps that no run needs.
+  // Removes finished runs that are too old or too many, in the shards that this server owns, and
+  // apps that no run needs, if it owns all shards.
   Status Sweep();
   // Keeps the row of this app from being removed while somebody holds the app.
   void Note(const std::shared_ptr<const App>& app);
@@ -77,8 +87,9 @@ class Runs {
   Result<json::Value> ReadInput(const std::string& id) const;  // missing: it has no such row
   // None: the run has ended.
   Result<std::optional<std::string>> ReadVersion(const std::string& id) const;
+  Status GoOn(db::ShardId shard);
   // Files of steps that a crash has left in between.
-  Status WriteFilesAgain();
+  Status WriteFilesAgain(db::ShardId shard);
   Result<std::shared_ptr<const App>> AppOf(const std::string& version);
   Status ResumeOne(const std::string& id, std::vector<GivenUpCall> given_up = {},
                    Engine::Memory memory = Engine::Memory::kMayLeave);
@@ -97,7 +108,9 @@ class Runs {
   ParkedRuns parked_;
 
   Locked<std::map<std::string, std::weak_ptr<const App>>> apps_;  // by version
-  Mutex retry_mutex_;                                             // one retry at a time
+  Mutex retry_mutex_;      // one retry, sweep, or loss of a shard at a time
+  GivenUpCalls given_up_;  // does not change after Start
+  bool counts_stored_ = false;  // of crashes; changes in Gained
   Signal stop_;                                                   // ends the sweeper
   Thread sweeper_;
 };

@@ -1,5 +1,5 @@
-// Runs that go on: after a restart, when their time has come, when somebody sets them back; and
-// runs that are cancelled.
+// Runs that go on: when their shard is gained, as after a restart, when their time has come, when
+// somebody sets them back; and runs that are cancelled.
 #include <algorithm>
 #include <utility>
 
@@ -43,34 +43,65 @@ std::optional<uint64_t> WaitsUntil(const Value& state) {
 }  // namespace
 
 Status Runs::Start() {
+  if (const function::UnderWay* const under_way = engine_.options().under_way) {
+    ASSIGN_OR_RETURN(given_up_, CountCrashes(database_, *under_way, StoreCounts::kNo));
+  }
+  sweeper_ = Thread({"flow sweeper"}, [this] { SweepLoop(); });
+  parked_.Start();
+  database_.ownership().Add(this);
+  return OkStatus();
+}
+
+void Runs::Gained(db::ShardId shard) {
+  engine_.OpenShard(shard);
+  if (const Status status = GoOn(shard); !status.ok()) {
+    log::Error("runs of a shard can't go on",
+               {{"shard", shard}, {"error", status.ToString()}});
+  }
+}
+
+// A retry or a sweep that has read rows of the shard has written by then what follows from them.
+void Runs::Lost(db::ShardId shard) {
+  const MutexLock lock(retry_mutex_);
+  engine_.CloseShard(shard);
+  parked_.Drop([&](const std::string& id) { return database_.ShardOfKey(id) == shard; });
+}
+
+Status Runs::GoOn(db::ShardId shard) {
+  const function::UnderWay* const under_way = engine_.options().under_way;
+  if (shard == db::kDefinitionsShard && under_way != nullptr && !counts_stored_) {
+    const auto stored = CountCrashes(database_, *under_way, StoreCounts::kYes);
+    if (!stored) return stored.error();
+    counts_stored_ = true;
+  }
   std::vector<std::string> live;
-  const auto rows = database_.rows().NewIteratorOfAll(
-      Family::kRun, {.from = std::string(kLivePrefix), .to = PrefixEnd(kLivePrefix)});
+  const auto rows = database_.rows().NewIterator(
+      Family::kRun, shard,
+      {.from = std::string(kLivePrefix), .to = PrefixEnd(kLivePrefix)});
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
     live.emplace_back(rows->key().substr(kLivePrefix.size()));
   }
   RETURN_IF_ERROR(rows->status());
-  std::map<std::string, std::vector<GivenUpCall>> given_up;
-  if (const function::UnderWay* const under_way = engine_.options().under_way) {
-    ASSIGN_OR_RETURN(given_up, CountCrashes(database_, *under_way));
-  }
-  RETURN_IF_ERROR(WriteFilesAgain());
+  RETURN_IF_ERROR(WriteFilesAgain(shard));
   for (const std::string& id : live) {
-    const Status status = ResumeOrPark(id, std::move(given_up[id]));
+    const auto given_up = given_up_.find(id);
+    const Status status = ResumeOrPark(
+        id, given_up == given_up_.end() ? std::vector<GivenUpCall>() : given_up->second);
     if (!status.ok()) RETURN_IF_ERROR(GiveUp(id, status));
   }
-  if (!live.empty()) log::Info("runs of flows go on", {{"runs", live.size()}});
-  sweeper_ = Thread({"flow sweeper"}, [this] { SweepLoop(); });
-  parked_.Start();
+  if (!live.empty()) {
+    log::Info("runs of flows go on", {{"shard", shard}, {"runs", live.size()}});
+  }
   return OkStatus();
 }
 
 // Before any run goes on, so that nothing else appends to them. Steps that had begun to append come
 // first: their place is at the end of a file still.
-Status Runs::WriteFilesAgain() {
+Status Runs::WriteFilesAgain(db::ShardId shard) {
   std::vector<std::pair<std::string, std::vector<StepFile>>> steps;  // by run
-  const auto rows = database_.rows().NewIteratorOfAll(
-      Family::kRun, {.from = std::string(kFilesPrefix), .to = PrefixEnd(kFilesPrefix)});
+  const auto rows = database_.rows().NewIterator(
+      Family::kRun, shard,
+      {.from = std::string(kFilesPrefix), .to = PrefixEnd(kFilesPrefix)});
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
     ASSIGN_OR_RETURN(std::vector<StepFile> files, DecodeFiles(rows->value()));
     steps.emplace_back(rows->key().substr(kFilesPrefix.size()), std::move(files));
@@ -191,6 +222,10 @@ Result<RunMachine> Runs::ReadBefore(const std::string& id, uint32_t step,
 Status Runs::Retry(const std::string& id, std::optional<uint32_t> number) {
   const MutexLock lock(retry_mutex_);
   ASSIGN_OR_RETURN(RunHead head, ReadHead(id));
+  if (!engine_.shards().contains(database_.ShardOfKey(id))) {
+    return Error(Code::kUnavailable, std::string(db::kNotOwner),
+                 "the run '{}' belongs to another server: retry it there", id);
+  }
   if (head.phase == RunPhase::kRunning) {
     return Error(Code::kConflict, "flow.run_running", "the run '{}' is running: cancel it first",
                  id);

@@ -30,6 +30,7 @@ void AddRemoval(const RunHead& head, db::Commit* commit) {
 
 Status Runs::Sweep() {
   const MutexLock lock(retry_mutex_);  // a run that is set back is not finished any more
+  const std::set<db::ShardId> shards = engine_.shards();
   const uint64_t now_ms = services_.function.clock.WallMs();
   std::vector<RunHead> finished;  // the oldest first
   std::set<std::string> needed = {current_()->version};
@@ -55,8 +56,11 @@ Status Runs::Sweep() {
   for (RunHead& head : finished) {
     by_shard[database_.ShardOfKey(head.id)].push_back(std::move(head));
   }
-  for (const auto& [shard, runs] : by_shard) RETURN_IF_ERROR(RemoveIn(shard, runs));
-  return SweepApps(needed);
+  for (const auto& [shard, runs] : by_shard) {
+    if (shards.contains(shard)) RETURN_IF_ERROR(RemoveIn(shard, runs));
+  }
+  // Runs of other servers need apps that are not known here.
+  return shards.size() == database_.shard_count() ? SweepApps(needed) : OkStatus();
 }
 
 Status Runs::RemoveIn(db::ShardId shard, const std::vector<RunHead>& runs) {

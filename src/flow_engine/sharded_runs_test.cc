@@ -1,5 +1,5 @@
-// Durable runs with one and with several shards. The tasks only answer: a task's writes must be in
-// the shard of its run.
+// Durable runs with one and with several shards, and what they do when shards come and go. The tasks
+// only answer.
 #include <set>
 #include <string>
 
@@ -53,12 +53,17 @@ class ShardedRunsTest : public HostTest, public ::testing::WithParamInterface<ui
   }
   std::vector<RunHead> Completed() { return List({.phase = RunPhase::kCompleted}); }
   // The shards that have rows with the prefix.
-  std::set<db::ShardId> ShardsWith(std::string_view prefix) {
+  std::set<db::ShardId> ShardsWith(std::string_view prefix,
+                                   db::RowFamily family = db::RowFamily::kRun) {
     std::set<db::ShardId> shards;
     const auto rows = database_->rows().NewIteratorOfAll(
-        db::RowFamily::kRun, {.from = std::string(prefix), .to = PrefixEnd(prefix)});
+        family, {.from = std::string(prefix), .to = PrefixEnd(prefix)});
     for (rows->SeekToFirst(); rows->Valid(); rows->Next()) shards.insert(rows->shard());
     return shards;
+  }
+  bool HasRequests() {
+    return !ShardsWith(outbox::kFlowRequestPrefix, db::RowFamily::kMeta).empty() ||
+           !ShardsWith(outbox::kOldFlowRequestPrefix).empty();
   }
   // All rows of runs are where their ids say.
   void ExpectInPlace() {
@@ -210,7 +215,7 @@ TEST_P(ShardedRunsTest, ARequestStartsItsRunOnce) {
     asked.insert(run);
   }
   const auto over = [&] {
-    return Completed().size() == kRequests - 1 && ShardsWith(outbox::kFlowRequestPrefix).empty();
+    return Completed().size() == kRequests - 1 && !HasRequests();
   };
   WaitUntil(over);
   std::set<std::string> runs;
@@ -230,11 +235,10 @@ TEST_P(ShardedRunsTest, ARunThatHasBegunIsNotBegunAgain) {
     commit.shard = (database_->ShardOfKey(run) + 1) % GetParam();
     commit.rows.push_back(row);
     ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
-    ++outbox::flow_requests_made;
   };
   store();
   WaitUntil([&] { return Completed().size() == 1; });
-  const auto no_request = [&] { return ShardsWith(outbox::kFlowRequestPrefix).empty(); };
+  const auto no_request = [&] { return !HasRequests(); };
   WaitUntil(no_request);
   if (GetParam() == 1) return;  // there the two are one commit
   store();
@@ -242,6 +246,22 @@ TEST_P(ShardedRunsTest, ARunThatHasBegunIsNotBegunAgain) {
   EXPECT_EQ(List().size(), 1u);
   EXPECT_EQ(List().front().phase, RunPhase::kCompleted);
   EXPECT_EQ(host_->runs().Show(run)->Find("steps")->size(), 2u);
+}
+
+// Rows that an earlier server has left.
+TEST_P(ShardedRunsTest, OldRequestsStartTheirRuns) {
+  Load("");
+  std::string run;
+  db::RowWrite row = *outbox::MakeFlowRequest(*database_, "two", Value::EmptyObject(), &run);
+  row.family = db::RowFamily::kRun;
+  row.key = std::string(outbox::kOldFlowRequestPrefix) + run;
+  db::Commit commit;
+  commit.shard = GetParam() - 1;
+  commit.rows.push_back(std::move(row));
+  ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
+  Restart();
+  WaitUntil([&] { return Completed().size() == 1 && !HasRequests(); });
+  EXPECT_EQ(List().front().id, run);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shards, ShardedRunsTest, ::testing::Values(1, 4));

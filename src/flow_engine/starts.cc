@@ -1,5 +1,5 @@
 // The thread that starts runs. Each round (Look) visits all causes in turn: the followers of flows
-// with `on`, schedules, requests of user code, autostarts. Rows of the family `run`:
+// with `on`, schedules, requests of user code, autostarts; each in the shards that this server owns. Rows of the family `run`:
 //
 //   c<flow>            the next time of a schedule; written in the commit that starts a run
 //   b<flow>/<number>   the last run of a durable autostart, so that a restart does not start
@@ -11,6 +11,9 @@
 // A failure, such as too many runs or a database that can't write, ends nothing: the thread loads
 // the stored positions again after a pause and goes on from there. A commit wakes the thread if it
 // changed documents or made a request; otherwise it looks again after kPoll at the latest.
+//
+// The thread takes what others order at the beginning of a round: which app, and which shards. So
+// when it has taken an order without a shard, it does not work there any more: Lost waits for that.
 #include "flow_engine/starts.h"
 
 #include <algorithm>
@@ -31,6 +34,7 @@ namespace {
 using json::Value;
 using Family = db::RowFamily;
 
+constexpr std::string_view kShardsAway = "catalog.shards_away";
 constexpr size_t kMostAtOnce = 64;
 constexpr std::chrono::milliseconds kPoll(1000);
 
@@ -94,27 +98,66 @@ void CheckStarts(const App& app, const Services& services, Missing missing,
   }
 }
 
-Starts::Starts(const Services& services, Engine& engine)
+Starts::Starts(const Services& services, Engine& engine, IsStored is_stored)
     : services_(services),
       database_(services.function.database),
       engine_(engine),
-      commits_(database_),
+      is_stored_(std::move(is_stored)),
       wake_(services.function.clock) {}
 
 Starts::~Starts() { Stop(); }
 
+// It is a tenant first, so the thread begins with all shards that are owned now.
 void Starts::Start() {
-  subscription_ = commits_.SubscribeToAll([this](const db::Committed& committed) {
-    const bool requested = outbox::flow_requests_made != requests_seen_;
-    if (!committed.keyspaces.empty() || requested) wake_.Wake();
-  });
+  for (db::ShardId shard = 0; shard < database_.shard_count(); ++shard) {
+    subscriptions_.push_back(database_.followers().OnCommitted(
+        shard,
+        [this, shard](const db::Committed& committed) { OnCommitted(shard, committed); }));
+  }
+  database_.ownership().Add(this);
   thread_ = Thread({"flow starts"}, [this] { Loop(); });
 }
 
 void Starts::Stop() {
+  database_.ownership().Remove(this);
   wake_.Close();
   if (thread_.joinable()) thread_.join();
-  subscription_.reset();
+  subscriptions_.clear();
+}
+
+void Starts::OnCommitted(db::ShardId shard, const db::Committed& committed) {
+  const bool requested = outbox::NamesFlowRequest(committed.meta_keys);
+  if (requested) order_.Lock()->requested.insert(shard);
+  if (requested || !committed.keyspaces.empty()) wake_.Wake();
+}
+
+void Starts::Gained(db::ShardId shard) {
+  {
+    const auto order = order_.Lock();
+    ++order->number;
+    order->shards.insert(shard);
+    order->autostart.insert(shard);
+    order->load = true;
+  }
+  wake_.Wake();
+}
+
+void Starts::Lost(db::ShardId shard) {
+  uint64_t number = 0;
+  {
+    const auto order = order_.Lock();
+    number = ++order->number;
+    order->shards.erase(shard);
+    order->autostart.erase(shard);
+    order->load = true;
+  }
+  wake_.Wake();
+  auto waited = Signal::Waited::kNews;
+  while (waited != Signal::Waited::kClosed) {
+    const uint64_t seen = taken_.news();
+    if (taken_number_.Copy() >= number) return;
+    waited = taken_.Wait(seen);
+  }
 }
 
 // Makes the followers of flows with `on`, and drops those of other flows. A missing keyspace is no
@@ -147,23 +190,38 @@ Status Starts::MakeFollowers(const App& app) {
 }
 
 Status Starts::Configure(std::shared_ptr<const App> app, Autostarts autostarts) {
-  RETURN_IF_ERROR(MakeFollowers(*app));
+  const MutexLock one(followers_mutex_);
+  const Status made = MakeFollowers(*app);
+  if (!made.ok() && made.id() != kShardsAway) return made;
   {
     const auto order = order_.Lock();
+    ++order->number;
     std::swap(order->app, app);  // the old one ends after the lock
     order->load = true;
-    if (autostarts == Autostarts::kRun) order->autostart = true;
+    order->make_followers = !made.ok();
+    if (autostarts == Autostarts::kRun) {
+      order->anew = true;
+      order->autostart = order->shards;
+    }
   }
   wake_.Wake();
   return OkStatus();
 }
 
-void Starts::AddChangeStarts(const flow::Flow& flow, Configured* configured) {
+// Followers that could not be made when the app was ordered. OK if they still can't, or if another
+// app is ordered now.
+Status Starts::MakeFollowersNow(const std::shared_ptr<const App>& app) {
+  const MutexLock one(followers_mutex_);
+  if (order_.Lock()->app != app) return OkStatus();
+  const Status made = MakeFollowers(*app);
+  if (made.ok()) order_.Lock()->make_followers = false;
+  return made.id() == kShardsAway ? OkStatus() : made;
+}
+
+void Starts::AddChangeStarts(const flow::Flow& flow, db::ShardId shard, Configured* configured) {
   if (database_.catalog()->FindFollower(FollowerOf(flow)) == nullptr) return;
-  for (db::ShardId shard = 0; shard < database_.shard_count(); ++shard) {
-    configured->changes.push_back(
-        std::make_unique<ChangeStarts>(services_, engine_, configured->app, flow, shard));
-  }
+  configured->changes.push_back(
+      std::make_unique<ChangeStarts>(services_, engine_, configured->app, flow, shard));
 }
 
 Status Starts::AddSchedule(const flow::Flow& flow, Configured* configured) {
@@ -189,11 +247,15 @@ Status Starts::AddSchedule(const flow::Flow& flow, Configured* configured) {
   return OkStatus();
 }
 
-Result<Starts::Configured> Starts::Load(std::shared_ptr<const App> app) {
-  Configured configured{.app = std::move(app), .changes = {}, .schedules = {}};
+Result<Starts::Configured> Starts::Load(const Order& order) {
+  Configured configured{.app = order.app, .changes = {}, .schedules = {}};
   for (const auto& [id, flow] : configured.app->flows->flows()) {
-    if (!flow->start.on.empty()) AddChangeStarts(*flow, &configured);
-    if (flow->start.scheduled()) RETURN_IF_ERROR(AddSchedule(*flow, &configured));
+    if (!flow->start.on.empty()) {
+      for (const db::ShardId shard : order.shards) AddChangeStarts(*flow, shard, &configured);
+    }
+    if (flow->start.scheduled() && order.shards.contains(database_.ShardOfKey(id))) {
+      RETURN_IF_ERROR(AddSchedule(*flow, &configured));
+    }
   }
   return configured;
 }
@@ -225,27 +287,55 @@ Result<bool> Starts::RunSchedule(const Configured& configured, Schedule& schedul
   return false;
 }
 
-Result<bool> Starts::TakeRequests(const Configured& configured) {
-  // Those that are made but not committed yet are looked for again.
-  const uint64_t made = outbox::flow_requests_made;
-  const std::string prefix(outbox::kFlowRequestPrefix);
-  const auto rows =
-      database_.rows().NewIteratorOfAll(Family::kRun, {.from = prefix, .to = PrefixEnd(prefix)});
+Result<bool> Starts::TakeAllRequests(const Order& order, Progress& progress) {
+  bool more = false;
+  for (auto next = progress.requested.begin(); next != progress.requested.end();) {
+    const db::ShardId shard = *next;
+    bool all = true;
+    for (const auto& [family, prefix] : {std::pair(Family::kMeta, outbox::kFlowRequestPrefix),
+                                         std::pair(Family::kRun, outbox::kOldFlowRequestPrefix)}) {
+      if (!order.shards.contains(shard)) break;
+      ASSIGN_OR_RETURN(const Requests taken,
+                       TakeRequests(progress.configured, shard, family, prefix));
+      all = all && taken == Requests::kTaken;
+      more = more || taken == Requests::kMore;
+    }
+    next = all ? progress.requested.erase(next) : std::next(next);
+  }
+  return more;
+}
+
+Result<Starts::Requests> Starts::TakeRequests(const Configured& configured, db::ShardId shard,
+                                              Family family, std::string_view prefix) {
+  const auto rows = database_.rows().NewIterator(
+      family, shard, {.from = std::string(prefix), .to = PrefixEnd(prefix)});
+  const std::set<db::ShardId> open = engine_.shards();
   size_t taken = 0;
-  for (rows->SeekToFirst(); rows->Valid() && taken < kMostAtOnce; rows->Next(), ++taken) {
+  for (rows->SeekToFirst(); rows->Valid() && taken < kMostAtOnce; rows->Next()) {
     ASSIGN_OR_RETURN(outbox::FlowRequest request, outbox::DecodeFlowRequest(rows->value()));
-    // The next round loads an app that is newer than this round's, and it may have the flow.
-    const bool known = configured.app->flows->Find(request.flow) != nullptr;
-    if (!known && order_.Lock()->app != configured.app) return true;
+    if (configured.app->flows->Find(request.flow) == nullptr) {
+      ASSIGN_OR_RETURN(const bool waits, MayComeWithAnotherApp(*configured.app));
+      if (waits) return Requests::kWait;
+    }
+    // It waits until this server owns the run's shard, too.
+    if (!open.contains(database_.ShardOfKey(request.run))) continue;
     db::Commit removal;
-    removal.shard = rows->shard();
-    removal.rows.push_back(
-        RunRow(std::string(rows->key()), std::nullopt, std::string(rows->value())));
+    removal.shard = shard;
+    removal.rows.push_back({family, std::nullopt, std::string(rows->key()), std::nullopt,
+                            std::optional<std::string>(rows->value())});
     RETURN_IF_ERROR(TakeRequest(configured, std::move(request), std::move(removal)));
+    ++taken;
   }
   RETURN_IF_ERROR(rows->status());
-  if (taken > 0) requests_seen_ = made;
-  return taken == kMostAtOnce;
+  return taken == kMostAtOnce ? Requests::kMore : Requests::kTaken;
+}
+
+// The next round may load an app that is newer than this round's. On a server that has just gained
+// the shard, that app may be stored, and be compiled still.
+Result<bool> Starts::MayComeWithAnotherApp(const App& app) const {
+  if (order_.Lock()->app.get() != &app) return true;
+  ASSIGN_OR_RETURN(const bool stored, is_stored_(app));
+  return !stored;
 }
 
 Status Starts::TakeRequest(const Configured& configured, outbox::FlowRequest request,
@@ -293,13 +383,23 @@ Status Starts::StatusIfNotBegun(const std::string& run, const Status& refused) c
   return found ? OkStatus() : refused;
 }
 
-Result<bool> Starts::RunAutostarts(const Configured& configured, size_t* next) {
-  for (; *next < configured.app->options.autostart.size(); ++*next) {
+db::ShardId Starts::ShardOf(const Autostart& autostart) const {
+  const std::string flow = autostart.flow();
+  return database_.ShardOfKey(flow.empty() ? autostart.target : flow);
+}
+
+Result<bool> Starts::RunAutostarts(const Order& order, const Configured& configured,
+                                   std::set<size_t>* numbers) {
+  while (!numbers->empty()) {
     if (engine_.full()) {
       return Fail(Code::kOverloaded, "flow.overloaded",
                   "the server has as many runs in memory as it may");
     }
-    RETURN_IF_ERROR(RunAutostart(configured, *next));
+    const size_t number = *numbers->begin();
+    if (order.shards.contains(ShardOf(configured.app->options.autostart[number]))) {
+      RETURN_IF_ERROR(RunAutostart(configured, number));
+    }
+    numbers->erase(number);
   }
   return false;
 }
@@ -368,10 +468,14 @@ bool Starts::WaitForWork(const Progress& progress, uint64_t seen) {
   const Clock& clock = services_.function.clock;
   const Clock::Time now = clock.Now();
   if (!progress.failed.ok()) {
-    // Commits do not end the pause.
+    // Orders end the pause, and commits do not.
     const Clock::Time until = now + ChangeStarts::kPauseAfterFailure;
     auto waited = Signal::Waited::kNews;
-    while (waited == Signal::Waited::kNews) waited = wake_.Wait(wake_.news(), until);
+    while (waited == Signal::Waited::kNews) {
+      const uint64_t news = wake_.news();
+      if (IsOrdered(progress)) return true;
+      waited = wake_.Wait(news, until);
+    }
     return waited != Signal::Waited::kClosed;
   }
   if (progress.more) return !wake_.closed();
@@ -385,24 +489,55 @@ bool Starts::WaitForWork(const Progress& progress, uint64_t seen) {
   return wake_.Wait(seen, until) != Signal::Waited::kClosed;
 }
 
+bool Starts::IsOrdered(const Progress& progress) const {
+  return order_.Lock()->number != progress.order;
+}
+
+// What it says to do is done from here on, and said once.
+Starts::Order Starts::TakeOrder() {
+  Order taken;
+  {
+    const auto ordered = order_.Lock();
+    taken = *ordered;
+    ordered->load = false;
+    ordered->anew = false;
+    ordered->autostart.clear();
+    ordered->requested.clear();
+  }
+  *taken_number_.Lock() = taken.number;
+  taken_.Wake();
+  return taken;
+}
+
 void Starts::Loop() {
   Progress progress;
   uint64_t seen = 0;
   while (WaitForWork(progress, seen)) {
     seen = wake_.news();
-    Order order;
-    {
-      const auto ordered = order_.Lock();
-      order = *ordered;
-      ordered->load = false;
-      ordered->autostart = false;
-    }
+    const Order order = TakeOrder();
+    progress.order = order.number;
+    if (order.anew) progress.autostarts.clear();
+    progress.autostart.insert(order.autostart.begin(), order.autostart.end());
+    progress.requested.insert(order.requested.begin(), order.requested.end());
     if (order.app != nullptr) Look(order, progress);
   }
+  taken_.Close();
+}
+
+// Requests may have been made, and autostarts not run, while the positions were not known.
+Status Starts::LoadOrder(const Order& order, Progress& progress) {
+  if (order.make_followers) RETURN_IF_ERROR(MakeFollowersNow(order.app));
+  ASSIGN_OR_RETURN(progress.configured, Load(order));
+  progress.requested.insert(order.shards.begin(), order.shards.end());
+  const std::vector<Autostart>& all = order.app->options.autostart;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (progress.autostart.contains(ShardOf(all[i]))) progress.autostarts.insert(i);
+  }
+  progress.autostart.clear();
+  return OkStatus();
 }
 
 void Starts::Look(const Order& order, Progress& progress) {
-  if (order.autostart) progress.autostarted = 0;
   const bool load = order.load || !progress.failed.ok();
   progress.failed = OkStatus();
   progress.more = false;
@@ -411,17 +546,13 @@ void Starts::Look(const Order& order, Progress& progress) {
     if (!result) progress.failed = result.error();
     progress.more = progress.more || (result && *result);
   };
-  if (load) {
-    auto loaded = Load(order.app);
-    if (loaded) progress.configured = std::move(*loaded);
-    if (!loaded) progress.failed = loaded.error();
-  }
+  if (load) progress.failed = LoadOrder(order, progress);
   Configured& configured = progress.configured;
   if (progress.failed.ok()) {
     for (const auto& changes : configured.changes) note(Follow(*changes, &progress.look_at));
     for (Schedule& schedule : configured.schedules) note(RunSchedule(configured, schedule));
-    note(TakeRequests(configured));
-    note(RunAutostarts(configured, &progress.autostarted));
+    note(TakeAllRequests(order, progress));
+    note(RunAutostarts(order, configured, &progress.autostarts));
   }
   // Too many runs, or a database that can't write: the next round reads the same again.
   if (!progress.failed.ok() && progress.failed.code() != Code::kOverloaded) {

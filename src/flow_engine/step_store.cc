@@ -39,6 +39,9 @@ StoreResult StepStore::ResultOf(const std::string& run, const Status& status,
                                 const std::optional<std::string>& version_after) const {
   using Kind = StoreResult::Kind;
   if (status.ok()) return {};
+  if (status.id() == db::kNotOwner || status.id() == "commit.shard_lost") {
+    return {Kind::kLost, status};
+  }
   if (status.code() != Code::kConflict) return {Kind::kRefused, status};
   const db::Rows& rows = database_.rows();
   const db::ShardId shard = database_.ShardOfKey(run);

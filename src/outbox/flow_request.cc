@@ -25,20 +25,44 @@ std::string NewRunId(uint64_t now_ms) {
 
 std::string NewRunId(const db::Database& database, db::ShardId shard) {
   CHECK(shard < database.shard_count());
-  const uint64_t now_ms = database.clock().WallMs();
+  return NewRunId(database, database.clock().WallMs(), {shard});
+}
+
+std::string NewRunId(const db::Database& database, uint64_t now_ms,
+                     const std::set<db::ShardId>& shards) {
+  CHECK(!shards.empty());
   std::string id = NewRunId(now_ms);
-  while (database.ShardOfKey(id) != shard) id = NewRunId(now_ms);
+  if (shards.size() >= database.shard_count()) return id;
+  while (!shards.contains(database.ShardOfKey(id))) id = NewRunId(now_ms);
   return id;
 }
 
+namespace {
+
+std::string IdOfRequested(const db::Database& database, std::optional<db::ShardId> shard) {
+  if (shard) return NewRunId(database, *shard);
+  const std::set<db::ShardId> owned = database.ownership().owned();
+  const uint64_t now_ms = database.clock().WallMs();
+  return owned.empty() ? NewRunId(now_ms) : NewRunId(database, now_ms, owned);
+}
+
+// In a row's key, so that later ones sort after earlier ones.
+std::string StampText(db::Cas stamp) {
+  std::string bytes;
+  AppendU64(&bytes, stamp);
+  return ToHex(bytes);
+}
+
+}  // namespace
+
 Result<db::RowWrite> MakeFlowRequest(db::Database& database, std::string flow, Value input,
-                                     std::string* run) {
+                                     std::string* run, std::optional<db::ShardId> shard) {
   if (input.is_missing() || input.is_null()) input = Value::EmptyObject();
   if (!input.is_object()) {
     return Fail(Code::kInvalidArgument, "flow.bad_input",
                 "expected an object such as {{\"body\": ..., \"header\": ...}}");
   }
-  *run = NewRunId(database.clock().WallMs());
+  *run = IdOfRequested(database, shard);
   std::string row = db::EncodeMetaJson(
       Value::Object({{"run", *run}, {"flow", std::move(flow)}, {"input", std::move(input)}}));
   if (row.size() > kMaxFlowRequestBytes) {
@@ -47,8 +71,8 @@ Result<db::RowWrite> MakeFlowRequest(db::Database& database, std::string flow, V
                 "has {}",
                 kMaxFlowRequestBytes, row.size());
   }
-  ++flow_requests_made;
-  return db::RowWrite{db::RowFamily::kRun, std::nullopt, std::string(kFlowRequestPrefix) + *run,
+  return db::RowWrite{db::RowFamily::kMeta, std::nullopt,
+                      std::string(kFlowRequestPrefix) + StampText(database.NewCas()),
                       std::move(row), std::nullopt};
 }
 
@@ -65,7 +89,7 @@ Result<FlowRequest> DecodeFlowRequest(std::string_view stored) {
 namespace {
 
 bool IsFlowRequest(const db::RowWrite& row) {
-  return row.family == db::RowFamily::kRun && row.key.starts_with(kFlowRequestPrefix) &&
+  return row.family == db::RowFamily::kMeta && row.key.starts_with(kFlowRequestPrefix) &&
          row.value.has_value();
 }
 
@@ -73,6 +97,11 @@ bool IsFlowRequest(const db::RowWrite& row) {
 
 bool HasFlowRequest(const db::Commit& commit) {
   return std::ranges::any_of(commit.rows, IsFlowRequest);
+}
+
+bool NamesFlowRequest(std::span<const std::string> meta_keys) {
+  return std::ranges::any_of(
+      meta_keys, [](const std::string& key) { return key.starts_with(kFlowRequestPrefix); });
 }
 
 Status SetFlowRequestTrace(const std::string& trace, db::Commit* commit) {
