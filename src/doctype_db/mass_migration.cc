@@ -57,6 +57,22 @@ std::string VersionName(const doctype::Type& type, std::string_view body) {
   return version.empty() ? "none" : version;
 }
 
+Value ShardsJson(const MigrationJob::Shards& shards) {
+  Value list = Value::EmptyArray();
+  for (const auto& [shard, from] : shards) {
+    list.Append(Value::Object({{"shard", Value::Unsigned(shard)}, {"from", from}}));
+  }
+  return list;
+}
+
+MigrationJob::Shards ShardsOf(const Value& list) {
+  MigrationJob::Shards shards;
+  for (const Value& each : list.items()) {
+    shards[static_cast<db::ShardId>(NumberOf(each["shard"]))] = TextOf(each["from"]);
+  }
+  return shards;
+}
+
 // A slow job takes small chunks, so that its progress is visible.
 size_t MostOf(const MigrationOptions& options) {
   constexpr uint64_t kChunksPerSecond = 10;
@@ -90,6 +106,8 @@ json::Value MigrationJob::ToJson() const {
                              {"lost", CountsJson(lost)},
                              {"failures", std::move(list)},
                              {"started_ms", Value::Unsigned(started_ms)}});
+  if (!pass.empty()) job.Set("pass", ShardsJson(pass));
+  if (!left.empty()) job.Set("left", ShardsJson(left));
   if (ended_ms != 0) job.Set("ended_ms", Value::Unsigned(ended_ms));
   if (!problem.empty()) job.Set("problem", problem);
   return job;
@@ -109,6 +127,8 @@ Result<MigrationJob> MigrationJob::FromJson(const json::Value& value) {
   job.to = TextOf(value["to"]);
   job.restarts = NumberOf(value["restarts"]);
   job.next = TextOf(value["next"]);
+  job.pass = ShardsOf(value["pass"]);
+  job.left = ShardsOf(value["left"]);
   job.about = NumberOf(value["about"]);
   job.scanned = NumberOf(value["scanned"]);
   job.documents = NumberOf(value["documents"]);
@@ -149,6 +169,28 @@ void MigrationJob::StartOver(const std::string& version) {
   *this = std::move(again);
 }
 
+void MigrationJob::LeaveOut(uint16_t shards, const std::set<db::ShardId>& owned) {
+  for (db::ShardId shard = 0; shard < shards; ++shard) {
+    const auto first = pass.find(shard);
+    if (owned.contains(shard) || (!pass.empty() && first == pass.end())) continue;
+    left.try_emplace(shard, first == pass.end() ? next : std::max(next, first->second));
+  }
+}
+
+void MigrationJob::BeginNextPass() {
+  pass = std::exchange(left, {});
+  const auto least = std::ranges::min_element(
+      pass, {}, [](const auto& each) -> const std::string& { return each.second; });
+  next = least->second;
+}
+
+bool MigrationJob::Passes(db::ShardId shard, std::string_view key) const {
+  if (left.contains(shard)) return false;
+  if (pass.empty()) return true;
+  const auto first = pass.find(shard);
+  return first != pass.end() && key >= first->second;
+}
+
 // The documents of the type that are next, by key.
 struct MassMigration::Chunk {
   std::shared_ptr<const db::DocumentPolicy> holder;
@@ -170,12 +212,14 @@ MassMigration::MassMigration(db::Database& database)
              [this](const auto& type, const auto& row) { return Refresh(type, row); }) {}
 
 MassMigration::~MassMigration() {
+  database_.ownership().Remove(this);
   wake_.Close();
   if (thread_.joinable()) thread_.join();
 }
 
 Status MassMigration::Start() {
   RETURN_IF_ERROR(watch_.Load());
+  database_.ownership().Add(this);
   thread_ = Thread({"migration"}, [this] { Run(); });
   return OkStatus();
 }
@@ -311,33 +355,69 @@ Status MassMigration::Store(const MigrationJob& job, const std::string& row) {
   return stored;
 }
 
+void MassMigration::Gained(db::ShardId shard) {
+  jobs_.Lock()->owned.insert(shard);
+  wake_.Wake();
+}
+
+void MassMigration::Lost(db::ShardId shard) {
+  uint64_t chunk = 0;
+  {
+    const auto jobs = jobs_.Lock();
+    jobs->owned.erase(shard);
+    chunk = jobs->chunks;
+  }
+  while (true) {
+    const uint64_t seen = progress_.news();
+    {
+      const auto jobs = jobs_.Lock();
+      if (jobs->current.empty() || jobs->chunks != chunk) return;
+    }
+    progress_.Wait(seen);
+  }
+}
+
 // --- the thread ---------------------------------------------------------------------------------
 
 void MassMigration::Run() {
   while (!wake_.closed()) {
     const uint64_t seen = wake_.news();
-    std::optional<Known> next = NextJob();
-    if (!next) {
+    std::optional<Turn> turn = NextJob();
+    if (!turn) {
       wake_.Wait(seen);
       continue;
     }
-    MigrationJob& job = next->job;
+    MigrationJob& job = turn->known.job;
     const uint64_t started_ns = database_.clock().MonotonicNs();
     uint64_t written = 0;
+    if (!job.options.dry_run) job.LeaveOut(database_.shard_count(), turn->owned);
     const bool more = RunChunk(&job, &written);
-    if (!more && job.state == State::kRunning && IsCurrent(job)) job.state = State::kDone;
+    if (!more && job.state == State::kRunning && IsCurrent(job)) {
+      if (job.left.empty()) {
+        job.state = State::kDone;
+      } else {
+        job.BeginNextPass();
+      }
+    }
     if (job.state != State::kRunning) job.ended_ms = database_.clock().WallMs();
-    Publish(job, std::move(next->row));
+    Publish(job, std::move(turn->known.row));
     if (job.state == State::kRunning) Wait(job, started_ns, written);
   }
 }
 
-std::optional<MassMigration::Known> MassMigration::NextJob() {
+std::optional<MassMigration::Turn> MassMigration::NextJob() {
   const auto jobs = jobs_.Lock();
+  const auto is_here = [&](const auto& each) { return jobs->owned.contains(each.first); };
   for (const auto& [type, known] : jobs->by_type) {
-    if (known.job.state != State::kRunning) continue;
+    const MigrationJob& job = known.job;
+    if (job.state != State::kRunning) continue;
+    const bool may_run =
+        job.options.dry_run || (jobs->owned.contains(db::kDefinitionsShard) &&
+                                (job.pass.empty() || std::ranges::any_of(job.pass, is_here)));
+    if (!may_run) continue;
     jobs->current = type;
-    return known;
+    ++jobs->chunks;
+    return Turn{known, jobs->owned};
   }
   return std::nullopt;
 }
@@ -444,6 +524,7 @@ Status MassMigration::ReadChunk(const MigrationJob& job, Chunk* chunk) const {
           return false;
         }
         ++rows;
+        if (!job.Passes(database_.ShardOf(keyspace->id, key), key)) return true;
         bytes += document.body.size();
         if (document.LiveAt(now_ms)) ++chunk->scanned;
         if (!document.LiveAt(now_ms) || document.datatype != db::Datatype::kJson ||

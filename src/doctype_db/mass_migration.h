@@ -8,6 +8,10 @@
 // current version changes, the job starts over, so that at its end all documents have one version.
 // What is known of a job follows its row, whoever writes it (db/row_watch.h), and each change of a
 // row expects what was known: of two that change it, one looks again. Dry runs have no row.
+//
+// Jobs belong to the shard of definitions: its owner runs them, in the shards that it owns. A shard
+// that is away is left out, and another pass over its documents follows when it has been gained; the
+// job runs until then. Lost waits for the end of the chunk.
 // Concurrency: any thread.
 // Limits: one job per type; all failures are counted, and the first kMaxFailures are listed.
 #pragma once
@@ -19,6 +23,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -53,6 +58,11 @@ struct MigrationJob {
   State state = State::kRunning;
   std::string to;          // the version that documents are brought to
   std::string next;        // the key to go on with
+  // Shards by the first key to look at. The pass is over these; empty: over all. And those that it
+  // has left out so far, because they were away: the next pass is over them.
+  using Shards = std::map<db::ShardId, std::string>;
+  Shards pass;
+  Shards left;
   uint64_t restarts = 0;   // because the current version of the type changed
   uint64_t about = 0;      // documents of the keyspace when it began, an estimate
   uint64_t scanned = 0;    // of them, how many were passed
@@ -72,13 +82,18 @@ struct MigrationJob {
   void AddFailure(const std::string& key, const Status& error);
   // Resets the counts, which are about another version.
   void StartOver(const std::string& version);
+  // Leaves out the shards of the pass that are not among `owned`, from now on.
+  void LeaveOut(uint16_t shards, const std::set<db::ShardId>& owned);
+  void BeginNextPass();
+  // Whether the pass, as far as it is, looks at this document.
+  bool Passes(db::ShardId shard, std::string_view key) const;
 };
 
-class MassMigration {
+class MassMigration final : private db::ShardTenant {
  public:
   // The database outlives it.
   explicit MassMigration(db::Database& database);
-  ~MassMigration();  // a job that runs goes on after the next start
+  ~MassMigration() override;  // a job that runs goes on after the next start
   MassMigration(const MassMigration&) = delete;
   MassMigration& operator=(const MassMigration&) = delete;
 
@@ -98,6 +113,10 @@ class MassMigration {
   struct Chunk;
   struct Attempt;
 
+  // db::ShardTenant
+  void Gained(db::ShardId shard) override;
+  void Lost(db::ShardId shard) override;
+
   void Run();
   // A job, and its row as it was when that job was read; empty: there was none.
   struct Known {
@@ -105,7 +124,12 @@ class MassMigration {
     std::string row;
   };
   Status Refresh(const std::string& type, const std::optional<std::string>& row);
-  std::optional<Known> NextJob();
+  // A job, and the shards in which it may work.
+  struct Turn {
+    Known known;
+    std::set<db::ShardId> owned;
+  };
+  std::optional<Turn> NextJob();
   std::optional<Known> KnownOf(const std::string& type) const;
   bool IsCancelled(const std::string& type) const;
   void Publish(MigrationJob job, std::string row);
@@ -129,6 +153,8 @@ class MassMigration {
   struct Jobs {
     std::map<std::string, Known> by_type;
     std::string current;  // the type whose chunk the thread works on; empty: none
+    uint64_t chunks = 0;  // that were begun
+    std::set<db::ShardId> owned;
   };
   Locked<Jobs> jobs_;
   Signal wake_;              // for the thread: a job began or was cancelled

@@ -1,9 +1,16 @@
 #include "doctype_db/mass_migration.h"
 
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <random>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/random.h"
 #include "db/test_database.h"
+#include "db/test_servers.h"
 #include "doctype/test_types.h"
 #include "doctype/type_json.h"
 #include "doctype_db/policy_compiler.h"
@@ -224,6 +231,101 @@ TEST_F(MassMigrationTest, BeginsAgainAfterACancellation) {
   EXPECT_TRUE(job.options.dry_run);
   EXPECT_EQ(job.documents, 1003u);
 }
+
+// Documents of the job, in several shards that come and go.
+class MovingMigrationTest : public MassMigrationTest,
+                            public ::testing::WithParamInterface<uint16_t> {
+ protected:
+  MovingMigrationTest() {
+    options_.shards = GetParam();
+    const char* seed = std::getenv("SLUICE_SEED");
+    seed_ = seed != nullptr ? std::strtoull(seed, nullptr, 10) : std::random_device()();
+    std::printf("seed %llu\n", static_cast<unsigned long long>(seed_));
+  }
+  void ExpectAllMigrated(const db::Database& database) {
+    for (int i = 0; i < 1000; ++i) {
+      const auto document = database.Get(keyspace_, fmt::format("user:{}", i));
+      ASSERT_TRUE(document && *document);
+      EXPECT_EQ((*document)->body, fmt::format(R"({{"_schema":"2","n":{}}})", i + 1));
+    }
+  }
+  uint64_t seed_ = 0;
+};
+
+TEST_P(MovingMigrationTest, AShardThatIsAwayIsMigratedWhenItIsBack) {
+  MassMigration migration(*database_);
+  ASSERT_TRUE(migration.Start().ok());
+  db::Ownership& ownership = database_->ownership();
+  ASSERT_TRUE(migration.Begin("user", {.rate = 5000}));
+  Random random(seed_);
+  std::map<db::ShardId, db::Sequence> away;  // and where their logs ended
+  for (int i = 0; i < 200; ++i) {
+    const auto shard = static_cast<db::ShardId>(random.Below(GetParam()));
+    if (const auto taken = away.find(shard); taken != away.end()) {
+      EXPECT_EQ(database_->followers().LastSequence(shard), taken->second);
+      ownership.Give(shard);
+      away.erase(taken);
+    } else {
+      ownership.Take(shard);
+      away[shard] = database_->followers().LastSequence(shard);
+    }
+    clock_.AdvanceMs(random.Below(3));
+  }
+  for (const auto& [shard, sequence] : away) {
+    EXPECT_EQ(database_->followers().LastSequence(shard), sequence);
+    ownership.Give(shard);
+  }
+  const MigrationJob job = Wait(migration);
+  EXPECT_EQ(job.state, State::kDone);
+  EXPECT_EQ(job.migrated, 1000u);
+  EXPECT_EQ(job.documents, 1003u) << "each is looked at once";
+  EXPECT_THAT(job.after, ElementsAre(Pair("1", 2), Pair("2", 1001)));
+  EXPECT_EQ(job.failures.size(), 2u);
+  ExpectAllMigrated(*database_);
+}
+
+TEST_P(MovingMigrationTest, TheNextOwnerGoesOn) {
+  db::TestServers servers(directory_ / "server", options_, clock_);
+  ASSERT_TRUE(servers[0].admin().CreateBucket("b").ok());
+  keyspace_ = *servers[0].Resolve({.bucket = "b"});
+  for (int i = 0; i < 1000; ++i) {
+    const std::string key = fmt::format("user:{}", i);
+    db::Commit commit;
+    commit.shard = servers[0].ShardOf(keyspace_, key);
+    commit.writes.push_back(
+        db::PutWrite(keyspace_, key, Json(fmt::format(R"({{"_schema":"1","n":{}}})", i))));
+    ASSERT_TRUE(servers[0].Apply(std::move(commit)).status.ok());
+  }
+  const auto type = doctype::TypeOf(std::string(kType), {{"m.js", std::string(kCode)}});
+  ASSERT_TRUE(servers[0]
+                  .admin()
+                  .PutType({.bucket = "b"}, {"user", json::ToText(doctype::ToJson(*type))})
+                  .ok());
+  servers.FeedAll(1);
+  std::array<std::unique_ptr<MassMigration>, 2> migrations;
+  for (size_t n = 0; n < 2; ++n) {
+    migrations[n] = std::make_unique<MassMigration>(servers[n]);
+    ASSERT_TRUE(migrations[n]->Start().ok());
+  }
+  ASSERT_TRUE(migrations[0]->Begin("user", {.rate = 5000}));
+  Random random(seed_);
+  for (int i = 0; i < 100; ++i) {
+    servers.Move(static_cast<db::ShardId>(random.Below(GetParam())), random.Below(2));
+    clock_.AdvanceMs(random.Below(5));
+  }
+  servers.MoveAll(1);
+  const MigrationJob job = *migrations[1]->WaitUntil("user", [this](const MigrationJob& at) {
+    clock_.AdvanceMs(1000);
+    return at.state != State::kRunning;
+  });
+  EXPECT_EQ(job.state, State::kDone);
+  EXPECT_EQ(job.migrated, 1000u);
+  EXPECT_EQ(job.documents, 1000u);
+  ExpectAllMigrated(servers[1]);
+  for (auto& migration : migrations) migration.reset();
+}
+
+INSTANTIATE_TEST_SUITE_P(Shards, MovingMigrationTest, ::testing::Values(1, 4));
 
 }  // namespace
 }  // namespace sluice::doctype_db

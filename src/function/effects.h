@@ -45,6 +45,8 @@ class Effects {
 
   db::Transaction& documents() { return documents_; }
   timer::WriteSet& timers() { return timers_; }
+  // The one of the commit, if it is known already.
+  std::optional<db::ShardId> shard() const { return shard_; }
   // RollbackTo keeps these, too: the failure of an invocation is added after its rollback.
   failure::WriteSet& failures() { return failures_; }
   Counts& counts() { return counts_; }

@@ -31,7 +31,8 @@ void Handler::StartFlow(script::Call& call) {
   auto input = json::Parse(call.String(1));
   if (!input) return call.Throw("EventingError", "startFlow: " + input.error().message());
   std::string run;
-  auto row = outbox::MakeFlowRequest(services_.database, call.String(0), std::move(*input), &run);
+  auto row = outbox::MakeFlowRequest(services_.database, call.String(0), std::move(*input), &run,
+                                     effects_->shard());
   if (!row) return call.Throw("EventingError", "startFlow: " + row.error().message());
   const Status written = CheckWritten(1);
   if (!written.ok()) return call.Throw("EventingError", "startFlow: " + written.message());
