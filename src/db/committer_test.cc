@@ -34,7 +34,7 @@ class CommitterTest : public ::testing::Test {
     committer_ = std::make_unique<Committer>(
         0, *store_, journal, clock_, stamps_, [this] { return catalog_; },
         [](const storage::Batch&, const Committed&) {}, ShardState(), options);
-    committer_->Start();
+    CHECK(committer_->Start().ok());
   }
 
   Commit Put(const std::string& key, std::string body = "1") {

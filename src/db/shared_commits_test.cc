@@ -64,6 +64,7 @@ class SharedCommitsTest : public DatabaseTest {
   SharedCommitsTest() {
     options_.shards = 4;
     options_.durability = Durability::kNone;
+    options_.answer_within_ms = 0;
     options_.journal = [this](storage::Store& store) {
       return std::make_unique<EndingJournal>(store, appends_left_);
     };
@@ -322,6 +323,40 @@ TEST_F(AccountsTest, SnapshotsSeeWholeCommits) {
   for (; working != 0 || looks == 0; ++looks) {
     ASSERT_EQ(Sum(database_->NewSnapshot().get()), kSum);
   }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(Sum(nullptr), kSum);
+}
+
+// Commits that meet a shard which is not owned are refused as a whole; the others take effect once.
+TEST_F(AccountsTest, ShardsComeAndGo) {
+  std::atomic<bool> ending = false;
+  std::atomic<int> done = 0;
+  std::atomic<int> refused = 0;
+  std::vector<std::thread> writers;
+  for (uint64_t seed = 1; seed <= 2; ++seed) {
+    writers.emplace_back([&, seed] {
+      Random random(seed);
+      while (!ending) {
+        const auto result = RunTransaction(*database_, [&](Transaction& transaction) {
+          return Transfer(transaction, keyspace_, random);
+        });
+        ++(result ? done : refused);
+        if (!result) EXPECT_EQ(result.error().id(), kNotOwner) << result.error().ToString();
+      }
+    });
+  }
+  Random random(3);
+  for (int i = 0; i < 40; ++i) {
+    const auto shard = static_cast<ShardId>(random.Below(4));
+    database_->ownership().Take(shard);
+    ASSERT_EQ(Sum(database_->NewSnapshot().get()), kSum);
+    const int before = refused;
+    while (refused == before) std::this_thread::yield();
+    database_->ownership().Give(shard);
+    const int committed = done;
+    while (done == committed) std::this_thread::yield();
+  }
+  ending = true;
   for (std::thread& writer : writers) writer.join();
   EXPECT_EQ(Sum(nullptr), kSum);
 }
