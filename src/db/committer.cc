@@ -230,6 +230,14 @@ void Committer::Install(const ShardState& state, const storage::Batch& batch,
   installed_(batch, committed);
 }
 
+void Committer::Replace(const ShardState& state) {
+  CHECK(role_ == Role::kStandby);
+  state_ = durable_ = state;
+  stamps_.Raise(state.clock);
+  last_sequence_.store(state.sequence, std::memory_order_release);
+  AnnounceGone(state);
+}
+
 void Committer::AnnounceGone(const ShardState& state) {
   trimmed_.store(state.trimmed, std::memory_order_release);
   purged_.store(state.purged, std::memory_order_release);

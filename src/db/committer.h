@@ -21,7 +21,7 @@
 //
 // Concurrency: Submit, Run and the getters from any thread; callbacks and tasks run on the
 // committer's thread. Stop and BecomeStandby complete everything submitted before. ApplyGroup,
-// Start and BecomeStandby: one thread at a time.
+// Start, BecomeStandby and Replace: one thread at a time.
 // Bounds: the queue has a length and a size; past them a commit is refused with commit.overloaded.
 #pragma once
 
@@ -87,6 +87,11 @@ class Committer {
   // Writes the next group of the shard to the store. Error group.gap if the shard's last commit is
   // not `expected`; what could not be applied has changed nothing.
   Status ApplyGroup(Sequence expected, Sequence next, storage::Batch* batch);
+
+  // The shard's rows were replaced (shard_copy.h). The caller tells the listeners, when all is
+  // known.
+  void Replace(const ShardState& state);
+  void NotifyListeners(const Committed& committed);
 
   void Submit(Commit commit, CommitCallback callback);
   CommitResult Apply(Commit commit);  // waits; not on the committer's thread
@@ -215,7 +220,6 @@ class Committer {
 
   void Install(const ShardState& state, const storage::Batch& batch, const Committed& committed);
   void AnnounceGone(const ShardState& state);
-  void NotifyListeners(const Committed& committed);
   void Enqueue(std::unique_ptr<Item> item);
   bool IsFull(const Item& item) const REQUIRES(mutex_);
 

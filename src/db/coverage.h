@@ -21,6 +21,10 @@ class LogCoverage {
   void End(KeyspaceId keyspace, ShardId shard, LogContent content) {
     since_.Lock()->erase({keyspace, shard, content});
   }
+  void EndAll(ShardId shard) {
+    std::erase_if(*since_.Lock(),
+                  [&](const auto& each) { return std::get<1>(each.first) == shard; });
+  }
   std::optional<Sequence> Since(KeyspaceId keyspace, ShardId shard, LogContent content) const {
     const auto since = since_.Lock();
     const auto found = since->find({keyspace, shard, content});

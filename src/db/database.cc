@@ -109,7 +109,11 @@ Status DatabaseImpl::Open() {
       committers, clock, *stamps, [this] { return CurrentCatalog(); }, cut,
       SharedCommitsOptions{committer_options.max_queued_commits, committer_options.max_queued_bytes,
                            options.answer_within_ms});
-  RETURN_IF_ERROR(LoadCoverage());
+  for (ShardId shard = 0; shard < format.shards; ++shard) {
+    RETURN_IF_ERROR(LoadCoverage(shard));
+    ASSIGN_OR_RETURN(const bool marked, IsIncomplete(shard));
+    if (marked) incomplete.Lock()->insert(shard);
+  }
   ownership.Add(this);
   return options.role == DatabaseRole::kOwner ? GiveAll() : OkStatus();
 }
@@ -135,7 +139,8 @@ Database::Database(std::unique_ptr<DatabaseImpl> impl)
       read_forms_(*this, *impl_),
       revisions_(*this, *impl_),
       estimates_(*this),
-      operations_(*impl_) {}
+      operations_(*impl_),
+      shard_copies_(*impl_) {}
 Database::~Database() = default;
 
 // --- reading ------------------------------------------------------------------------------------

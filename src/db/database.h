@@ -6,6 +6,7 @@
 //   rows        rows of other modules              read_forms   documents in the form of their type
 //   revisions   earlier versions of documents      estimates    sizes of keyspaces and indexes
 //   operations  backup, statistics, upkeep         ownership    the shards that this server owns
+//   shard_copies  a shard's rows from and to another server
 //
 // Concurrency: every method may be called from any thread. Those marked "waits" block the caller
 // until the commit is durable; callers on an event loop use Submit, or a worker.
@@ -37,6 +38,7 @@
 #include "db/read_forms.h"
 #include "db/revision_store.h"
 #include "db/rows.h"
+#include "db/shard_copy.h"
 #include "db/types.h"
 #include "storage/store.h"
 
@@ -124,6 +126,7 @@ class Database {
   Operations& operations() { return operations_; }
   const Operations& operations() const { return operations_; }
   Ownership& ownership() const;
+  ShardCopies& shard_copies() { return shard_copies_; }
 
   std::shared_ptr<const Catalog> catalog() const;
   Result<KeyspaceId> Resolve(const KeyspaceName& name) const;
@@ -175,7 +178,7 @@ class Database {
   // sequence before it (followers().LastSequence), else group.gap. Afterwards everything in memory
   // is what the rows say. A crash may undo the last groups: the feeder sends them again, from the
   // last sequence on. One thread for each shard at a time; the groups of one shard in order. Error
-  // group.not_standby for a shard that this server owns.
+  // group.not_standby for a shard that this server owns, shard.incomplete (shard_copy.h).
   Status ApplyGroup(ShardId shard, Sequence expected, Sequence next, std::string_view bytes);
   // Gives this server all shards that it does not own. Nobody feeds it any more. Waits.
   Status TakeOver();
@@ -194,6 +197,7 @@ class Database {
   RevisionStore revisions_;
   Estimates estimates_;
   Operations operations_;
+  ShardCopies shard_copies_;
 };
 
 }  // namespace sluice::db

@@ -2,7 +2,7 @@
 // (opening, reading, writing), catalog_admin*.cc (catalog changes, tables, types, index building),
 // followers.cc, read_forms.cc, revisions.cc, operations.cc, shards.cc (shards come and go),
 // recovery.cc (what crashes have left), maintenance.cc (expiry, tombstones, trimming), standby.cc
-// (groups as they are written). Not included elsewhere, tests of `db` aside.
+// (groups as they are written), shard_copy.cc. Not included elsewhere, tests of `db` aside.
 #pragma once
 
 #include <atomic>
@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -90,7 +91,14 @@ class DatabaseImpl final : private ShardTenant {
   // recovery.cc
   Status CleanUpShard(ShardId shard);
   Status CleanUpCatalog();  // all shards are owned
-  Status LoadCoverage();
+  Status LoadCoverage(ShardId shard);
+
+  // shard_copy.cc
+  Result<bool> IsIncomplete(ShardId shard, const storage::Snapshot* snapshot = nullptr) const;
+  static Status IncompleteError(ShardId shard);
+  // Writes the last batch of a copy; `meta_keys` are those that the shard had, and those that it
+  // has now.
+  Status FollowCopy(ShardId shard, const std::set<std::string>& meta_keys, storage::Batch* batch);
 
   // maintenance.cc
   void StartBackground();     // once
@@ -116,6 +124,7 @@ class DatabaseImpl final : private ShardTenant {
   CleanCut cut;                                        // through all shards
   std::unique_ptr<SharedCommits> shared;
   Ownership ownership;
+  Locked<std::set<ShardId>> incomplete;  // shards whose copy is not complete
   std::atomic<uint64_t> expired{0};
   // Some keyspace has, or had since the start, document types. False: readers and writers skip the
   // check.

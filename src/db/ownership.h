@@ -45,7 +45,8 @@ class Ownership {
   // alone.
   void Remove(ShardTenant* tenant);
 
-  void Give(ShardId shard);  // an owned shard is left as it is
+  // An owned shard is left as it is. One whose copy is incomplete (shard_copy.h) can't be given.
+  void Give(ShardId shard);
   void Take(ShardId shard);  // a shard that is not owned is left as it is
 
   // A shard counts as owned while tenants gain and lose it.

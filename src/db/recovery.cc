@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <tuple>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/mutex.h"
@@ -142,10 +142,13 @@ Status DatabaseImpl::DropIncompleteFollowers() {
 }
 
 // A cursor moves forward only over a complete log, so the log is complete after the lowest cursor.
-Status DatabaseImpl::LoadCoverage() {
-  std::map<std::tuple<KeyspaceId, ShardId, LogContent>, Sequence> since;
+Status DatabaseImpl::LoadCoverage(ShardId shard) {
+  std::map<std::pair<KeyspaceId, LogContent>, Sequence> since;
   const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
-  const auto iterator = store->NewIterator(storage::Family::kCursor, {});
+  storage::IterateOptions range;
+  range.lower = RowKey(shard);
+  range.upper = ShardEnd(shard);
+  const auto iterator = store->NewIterator(storage::Family::kCursor, std::move(range));
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
     ASSIGN_OR_RETURN(const CursorId cursor, DecodeCursorKey(iterator->key()));
     ASSIGN_OR_RETURN(const CursorState state, DecodeCursor(iterator->value()));
@@ -153,7 +156,7 @@ Status DatabaseImpl::LoadCoverage() {
     if (follower == nullptr) continue;
     const Sequence done = state.position.done();
     const auto lower = [&](KeyspaceId keyspace, LogContent content) {
-      const auto [entry, fresh] = since.try_emplace({keyspace, cursor.shard, content}, done);
+      const auto [entry, fresh] = since.try_emplace({keyspace, content}, done);
       if (!fresh) entry->second = std::min(entry->second, done);
     };
     for (KeyspaceId keyspace : follower->keyspaces) {
@@ -163,7 +166,7 @@ Status DatabaseImpl::LoadCoverage() {
   }
   RETURN_IF_ERROR(iterator->status());
   for (const auto& [where, sequence] : since) {
-    const auto& [keyspace, shard, content] = where;
+    const auto& [keyspace, content] = where;
     coverage.Start(keyspace, shard, content, sequence);
   }
   return OkStatus();

@@ -16,13 +16,15 @@
 namespace sluice::db {
 
 Status DatabaseImpl::GiveAll() {
+  const std::set<ShardId> not_loaded = incomplete.Copy();
+  if (!not_loaded.empty()) return IncompleteError(*not_loaded.begin());
   *clean_up_.Lock() = OkStatus();
   for (ShardId shard = 0; shard < format.shards; ++shard) ownership.Give(shard);
   return clean_up_.Copy();
 }
 
 void DatabaseImpl::Gained(ShardId shard) {
-  CHECK(shard < format.shards);
+  CHECK(shard < format.shards && !incomplete.Lock()->contains(shard));
   KeepInheritedLog(shard);
   Status cleaned = StartCommitter(shard);
   if (format.shards > 1) shared->Start();

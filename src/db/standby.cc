@@ -37,6 +37,7 @@ Status DatabaseImpl::ApplyGroup(ShardId shard, Sequence expected, Sequence next,
   if (shard >= format.shards) {
     return Error(Code::kInvalidArgument, "commit.malformed", "there is no shard {}", shard);
   }
+  if (incomplete.Lock()->contains(shard)) return IncompleteError(shard);
   ASSIGN_OR_RETURN(storage::Batch batch, storage::Batch::Parse(bytes));
   std::optional<Changing> changing;
   if (shard == kDefinitionsShard && ChangesCatalog(MetaKeysOf(batch, shard))) {
