@@ -10,10 +10,9 @@
 // row expects what was known: of two that change it, one looks again. Dry runs have no row.
 //
 // Jobs belong to the shard of definitions: its owner runs them, in the shards that it owns. A shard
-// that is away is left out, and another pass over its documents follows when it has been gained; the
-// job runs until then. Lost waits for the end of the chunk.
-// Concurrency: any thread.
-// Limits: one job per type; all failures are counted, and the first kMaxFailures are listed.
+// that is away is left out, and another pass over its documents follows when it has been gained;
+// the job runs until then. Lost waits for the end of the chunk. Concurrency: any thread. Limits:
+// one job per type; all failures are counted, and the first kMaxFailures are listed.
 #pragma once
 
 #include <atomic>
@@ -56,8 +55,8 @@ struct MigrationJob {
   std::string type;
   MigrationOptions options;
   State state = State::kRunning;
-  std::string to;          // the version that documents are brought to
-  std::string next;        // the key to go on with
+  std::string to;    // the version that documents are brought to
+  std::string next;  // the key to go on with
   // Shards by the first key to look at. The pass is over these; empty: over all. And those that it
   // has left out so far, because they were away: the next pass is over them.
   using Shards = std::map<db::ShardId, std::string>;

@@ -46,7 +46,7 @@ struct LiveRun final : StepObserver, StepFiles, std::enable_shared_from_this<Liv
   std::string trace_id;                  // empty: functions are given none
   const flow::Flow* listened = nullptr;  // its flow, if listeners hear of its end
   std::string origin;
-  db::ShardId shard = 0;  // of a durable run
+  db::ShardId shard = 0;                       // of a durable run
   std::shared_ptr<StreamScope> given_streams;  // by the caller; null: own_streams
   StreamScope own_streams;
   bool stays = false;  // in memory until it ends; set before others see the run
@@ -62,7 +62,7 @@ struct LiveRun final : StepObserver, StepFiles, std::enable_shared_from_this<Liv
   std::shared_ptr<RunTrace> trace GUARDED_BY(mutex);  // its spans, too; null: there is none
   TracePtr finished GUARDED_BY(mutex);                // for listeners
   uint64_t timer_set_ms GUARDED_BY(mutex) = 0;        // what RunTimers was given last
-  uint64_t timer_ms = 0;  // belongs to RunTimers: its place among the timers
+  uint64_t timer_ms = 0;              // belongs to RunTimers: its place among the timers
   std::atomic<bool> counted = false;  // belongs to Engine: it counts as running
 
   bool is_durable() const { return durable != nullptr; }

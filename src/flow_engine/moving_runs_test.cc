@@ -259,12 +259,13 @@ struct Server {
   explicit Server(db::Database& database)
       : engine(database, query::EngineOptions()),
         procedures(engine, {}),
-        host(Services{{database, engine, MachineClock(),
-                       std::make_shared<function::AddressRules>(
-                           function::PrivateAddresses::kAllowed)},
-                      engine,
-                      procedures},
-             {}) {
+        host(
+            Services{
+                {database, engine, MachineClock(),
+                 std::make_shared<function::AddressRules>(function::PrivateAddresses::kAllowed)},
+                engine,
+                procedures},
+            {}) {
     CHECK(procedures.Start().ok());
     CHECK(host.Start().ok());
   }

@@ -108,10 +108,10 @@ class Runs final : public db::ShardTenant {
   ParkedRuns parked_;
 
   Locked<std::map<std::string, std::weak_ptr<const App>>> apps_;  // by version
-  Mutex retry_mutex_;      // one retry, sweep, or loss of a shard at a time
-  GivenUpCalls given_up_;  // does not change after Start
+  Mutex retry_mutex_;           // one retry, sweep, or loss of a shard at a time
+  GivenUpCalls given_up_;       // does not change after Start
   bool counts_stored_ = false;  // of crashes; changes in Gained
-  Signal stop_;                                                   // ends the sweeper
+  Signal stop_;                 // ends the sweeper
   Thread sweeper_;
 };
 

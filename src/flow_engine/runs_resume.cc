@@ -55,8 +55,7 @@ Status Runs::Start() {
 void Runs::Gained(db::ShardId shard) {
   engine_.OpenShard(shard);
   if (const Status status = GoOn(shard); !status.ok()) {
-    log::Error("runs of a shard can't go on",
-               {{"shard", shard}, {"error", status.ToString()}});
+    log::Error("runs of a shard can't go on", {{"shard", shard}, {"error", status.ToString()}});
   }
 }
 
@@ -76,8 +75,7 @@ Status Runs::GoOn(db::ShardId shard) {
   }
   std::vector<std::string> live;
   const auto rows = database_.rows().NewIterator(
-      Family::kRun, shard,
-      {.from = std::string(kLivePrefix), .to = PrefixEnd(kLivePrefix)});
+      Family::kRun, shard, {.from = std::string(kLivePrefix), .to = PrefixEnd(kLivePrefix)});
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
     live.emplace_back(rows->key().substr(kLivePrefix.size()));
   }
@@ -100,8 +98,7 @@ Status Runs::GoOn(db::ShardId shard) {
 Status Runs::WriteFilesAgain(db::ShardId shard) {
   std::vector<std::pair<std::string, std::vector<StepFile>>> steps;  // by run
   const auto rows = database_.rows().NewIterator(
-      Family::kRun, shard,
-      {.from = std::string(kFilesPrefix), .to = PrefixEnd(kFilesPrefix)});
+      Family::kRun, shard, {.from = std::string(kFilesPrefix), .to = PrefixEnd(kFilesPrefix)});
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
     ASSIGN_OR_RETURN(std::vector<StepFile> files, DecodeFiles(rows->value()));
     steps.emplace_back(rows->key().substr(kFilesPrefix.size()), std::move(files));

@@ -1,5 +1,5 @@
-// Durable runs with one and with several shards, and what they do when shards come and go. The tasks
-// only answer.
+// Durable runs with one and with several shards, and what they do when shards come and go. The
+// tasks only answer.
 #include <set>
 #include <string>
 
@@ -214,9 +214,7 @@ TEST_P(ShardedRunsTest, ARequestStartsItsRunOnce) {
     ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
     asked.insert(run);
   }
-  const auto over = [&] {
-    return Completed().size() == kRequests - 1 && !HasRequests();
-  };
+  const auto over = [&] { return Completed().size() == kRequests - 1 && !HasRequests(); };
   WaitUntil(over);
   std::set<std::string> runs;
   for (const RunHead& head : List()) runs.insert(head.id);

@@ -1,5 +1,6 @@
 // The thread that starts runs. Each round (Look) visits all causes in turn: the followers of flows
-// with `on`, schedules, requests of user code, autostarts; each in the shards that this server owns. Rows of the family `run`:
+// with `on`, schedules, requests of user code, autostarts; each in the shards that this server
+// owns. Rows of the family `run`:
 //
 //   c<flow>            the next time of a schedule; written in the commit that starts a run
 //   b<flow>/<number>   the last run of a durable autostart, so that a restart does not start
@@ -111,8 +112,7 @@ Starts::~Starts() { Stop(); }
 void Starts::Start() {
   for (db::ShardId shard = 0; shard < database_.shard_count(); ++shard) {
     subscriptions_.push_back(database_.followers().OnCommitted(
-        shard,
-        [this, shard](const db::Committed& committed) { OnCommitted(shard, committed); }));
+        shard, [this, shard](const db::Committed& committed) { OnCommitted(shard, committed); }));
   }
   database_.ownership().Add(this);
   thread_ = Thread({"flow starts"}, [this] { Loop(); });

@@ -69,12 +69,12 @@ class Starts final : public db::ShardTenant {
 
   // What others tell the thread.
   struct Order {
-    uint64_t number = 0;                   // of the order; grows
+    uint64_t number = 0;                       // of the order; grows
     std::shared_ptr<const App> app = nullptr;  // null: none yet
-    std::set<db::ShardId> shards = {};     // that it works in
-    bool load = false;                     // the app or the shards are others
-    bool make_followers = false;           // they could not be made before
-    bool anew = false;                     // autostarts that have not run yet are those of an old app
+    std::set<db::ShardId> shards = {};         // that it works in
+    bool load = false;                         // the app or the shards are others
+    bool make_followers = false;               // they could not be made before
+    bool anew = false;  // autostarts that have not run yet are those of an old app
     std::set<db::ShardId> autostart = {};  // the autostarts of these have to run
     std::set<db::ShardId> requested = {};  // these have new requests
   };

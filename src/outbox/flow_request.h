@@ -1,8 +1,8 @@
 // Requests of user code to start a flow: rows (docs/formats/runs.md) that are written in the commit
 // of the code that asks, so that the flow starts if and only if that commit succeeds. They are of
-// the `meta` family, because listeners hear which of its rows a group has changed. A key has a stamp
-// of the database's clock, so keys are unique, and the requests of a shard are in the order in which
-// they were made, whoever owned the shard then.
+// the `meta` family, because listeners hear which of its rows a group has changed. A key has a
+// stamp of the database's clock, so keys are unique, and the requests of a shard are in the order
+// in which they were made, whoever owned the shard then.
 #pragma once
 
 #include <cstdint>
