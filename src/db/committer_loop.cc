@@ -7,7 +7,9 @@
 //      the holder of the shard.
 //   3. Every append is answered before the groups in flight are given up. So nothing that was given
 //      up can be stored later, when another group has taken its sequence.
-//   4. The embedded journal answers within Append: in_flight_ is then empty whenever the thread
+//   4. Items that were taken are built before anything is settled: what can't be settled now takes
+//      no new groups (CanTake).
+//   5. The embedded journal answers within Append: in_flight_ is then empty whenever the thread
 //      waits.
 #include <algorithm>
 
@@ -28,9 +30,9 @@ constexpr uint64_t kRecoveryIntervalNs = 1'000'000'000;
 void Committer::Loop() {
   while (true) {
     Items items = Await();
-    Settle();
     AnswerLate();
     if (items.empty()) {
+      Settle();
       const MutexLock lock(mutex_);
       if (CanEnd()) return;
     } else if (items.front()->held) {
@@ -48,10 +50,15 @@ void Committer::Loop() {
 Committer::Items Committer::Await() {
   const MutexLock lock(mutex_);
   const auto something = [this]() REQUIRES(mutex_) { return CanSettle() || CanTake() || CanEnd(); };
-  if (const auto until = Deadline()) {
-    wake_.WaitUntil(lock, clock_, *until, something);
-  } else {
-    wake_.Wait(lock, something);
+  for (bool late = false; !late && !something();) {
+    // What happens meanwhile may be something for later.
+    const auto until = Deadline();
+    const auto changed = [&]() REQUIRES(mutex_) { return something() || Deadline() != until; };
+    if (until) {
+      late = !wake_.WaitUntil(lock, clock_, *until, changed);
+    } else {
+      wake_.Wait(lock, changed);
+    }
   }
   return !CanSettle() && CanTake() ? TakeItems() : Items();
 }
