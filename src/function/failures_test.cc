@@ -17,7 +17,7 @@ constexpr std::string_view kUntilGo =
     "  couchbase.increment(dst, {id: 'done::' + meta.id});\n"
     "}\n";
 
-class FailuresTest : public ManagerTest {
+class FailuresTest : public ShardedManagerTest {
  protected:
   Definition UntilGo(uint32_t retries) {
     Definition definition = Function(std::string(kUntilGo));
@@ -55,7 +55,8 @@ class FailuresTest : public ManagerTest {
 
 using List = std::vector<std::string>;
 
-TEST_F(FailuresTest, AFailedEventIsKeptAsTheHandlerSawIt) {
+TEST_P(FailuresTest, AFailedEventIsKeptAsTheHandlerSawIt) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Definition definition = UntilGo(0);
   definition.settings.previous = true;
   Deploy(definition);
@@ -85,7 +86,8 @@ TEST_F(FailuresTest, AFailedEventIsKeptAsTheHandlerSawIt) {
   EXPECT_EQ(Count("failures", "kept"), 2u);
 }
 
-TEST_F(FailuresTest, IsTriedAgainNeverEarlyUntilItSucceeds) {
+TEST_P(FailuresTest, IsTriedAgainNeverEarlyUntilItSucceeds) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(UntilGo(5));
   Put("a", R"({"n":1})");
   Settle();
@@ -113,7 +115,8 @@ TEST_F(FailuresTest, IsTriedAgainNeverEarlyUntilItSucceeds) {
       << LogText();
 }
 
-TEST_F(FailuresTest, IsDeadAfterTheLastAttempt) {
+TEST_P(FailuresTest, IsDeadAfterTheLastAttempt) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Definition definition = UntilGo(2);
   definition.settings.retry.delay_ms = 1;
   Deploy(definition);
@@ -122,7 +125,8 @@ TEST_F(FailuresTest, IsDeadAfterTheLastAttempt) {
   AwaitCount("failures", "retry_failure", 2);  // counted just after it is committed
 }
 
-TEST_F(FailuresTest, NewerEventsDoNotWait) {
+TEST_P(FailuresTest, NewerEventsDoNotWait) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(UntilGo(5));
   Put("a", R"({"n":1})");
   Settle();
@@ -135,7 +139,8 @@ TEST_F(FailuresTest, NewerEventsDoNotWait) {
   EXPECT_EQ(Get("seen::a"), R"({"n":1})") << "the older one comes later";
 }
 
-TEST_F(FailuresTest, ARestartAPauseAndAnUndeployment) {
+TEST_P(FailuresTest, ARestartAPauseAndAnUndeployment) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(UntilGo(5));
   Put("a", "1");
   Settle();
@@ -168,7 +173,8 @@ TEST_F(FailuresTest, ARestartAPauseAndAnUndeployment) {
   EXPECT_EQ(Count("failures", "replayed"), 1u);
 }
 
-TEST_F(FailuresTest, ReplayAllEditAndDrop) {
+TEST_P(FailuresTest, ReplayAllEditAndDrop) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(UntilGo(0));
   for (const char* key : {"a", "b", "c"}) Put(key, R"({"n":1})");
   Settle();
@@ -202,7 +208,8 @@ TEST_F(FailuresTest, ReplayAllEditAndDrop) {
   EXPECT_EQ(Count("failures", "replayed"), 5u);
 }
 
-TEST_F(FailuresTest, DeletionsAndTimersAreEventsToo) {
+TEST_P(FailuresTest, DeletionsAndTimersAreEventsToo) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(
       "function OnDelete(meta, options) {\n"
       "  if (!dst['go']) throw new Error('no ' + meta.id);\n"
@@ -229,7 +236,8 @@ TEST_F(FailuresTest, DeletionsAndTimersAreEventsToo) {
   EXPECT_EQ(Get("deleted"), R"(["a",false])");
 }
 
-TEST_F(FailuresTest, ATimerWithoutItsCallbackIsKept) {
+TEST_P(FailuresTest, ATimerWithoutItsCallbackIsKept) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(
       "function OnUpdate(doc, meta) { createTimer(Ring, new Date(Date.now() + 3600000), 'r', 1); "
       "}\n"
@@ -253,7 +261,8 @@ TEST_F(FailuresTest, ATimerWithoutItsCallbackIsKept) {
   EXPECT_EQ(Get("rung"), "1");
 }
 
-TEST_F(FailuresTest, OfALargeDocumentOnlyTheNameIsKept) {
+TEST_P(FailuresTest, OfALargeDocumentOnlyTheNameIsKept) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(UntilGo(0));
   const std::string large = "\"" + std::string(kMaxKeptEventBytes, 'x') + "\"";
   Put("a", large);
@@ -280,7 +289,8 @@ TEST_F(FailuresTest, OfALargeDocumentOnlyTheNameIsKept) {
   EXPECT_EQ(Get("seen::b"), "5") << "what was put there instead";
 }
 
-TEST_F(FailuresTest, TheOldestGoWhenThereAreTooMany) {
+TEST_P(FailuresTest, TheOldestGoWhenThereAreTooMany) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Definition definition = UntilGo(0);
   definition.settings.max_failures = 10;
   definition.settings.worker_count = 4;
@@ -292,7 +302,8 @@ TEST_F(FailuresTest, TheOldestGoWhenThereAreTooMany) {
   EXPECT_EQ(Count("failures", "dropped_by_limit"), 190u);
 }
 
-TEST_F(FailuresTest, EveryFailedEventIsThereOnceWithManyWorkers) {
+TEST_P(FailuresTest, EveryFailedEventIsThereOnceWithManyWorkers) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Definition definition = UntilGo(1);
   definition.settings.worker_count = 4;
   Deploy(definition);
@@ -310,7 +321,8 @@ TEST_F(FailuresTest, EveryFailedEventIsThereOnceWithManyWorkers) {
   EXPECT_EQ(Texts(), List{});
 }
 
-TEST_F(FailuresTest, OnlySomeErrorsAreTriedAgain) {
+TEST_P(FailuresTest, OnlySomeErrorsAreTriedAgain) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Definition definition = Function(
       "function OnUpdate(doc, meta) {\n"
       "  if (doc === 'loop') { while (true) {} }\n"
@@ -338,7 +350,8 @@ TEST_F(FailuresTest, OnlySomeErrorsAreTriedAgain) {
   EXPECT_FALSE(all[2].due_ms);
 }
 
-TEST_F(FailuresTest, AnErrorOfTheLibraryIsAtTheCallOfTheHandler) {
+TEST_P(FailuresTest, AnErrorOfTheLibraryIsAtTheCallOfTheHandler) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(
       "function OnUpdate(doc, meta) {\n"
       "  // one\n"
@@ -351,7 +364,8 @@ TEST_F(FailuresTest, AnErrorOfTheLibraryIsAtTheCallOfTheHandler) {
   EXPECT_EQ(All()[0].failure.problem.line, 3u) << All()[0].failure.problem.stack;
 }
 
-TEST_F(FailuresTest, PlacesAreThoseOfTheTextAsItWasWritten) {
+TEST_P(FailuresTest, PlacesAreThoseOfTheTextAsItWasWritten) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(
       "function OnUpdate(doc, meta) {\n"
       "  const rows = SELECT 1 AS one; doc.n.toFixed();\n"
@@ -363,7 +377,8 @@ TEST_F(FailuresTest, PlacesAreThoseOfTheTextAsItWasWritten) {
   EXPECT_EQ(All()[0].failure.problem.column, 39u);
 }
 
-TEST_F(FailuresTest, GoWithTheirFunction) {
+TEST_P(FailuresTest, GoWithTheirFunction) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(UntilGo(3));
   Put("a", "1");
   Settle();
@@ -375,7 +390,8 @@ TEST_F(FailuresTest, GoWithTheirFunction) {
   EXPECT_EQ(Texts(), List{});
 }
 
-TEST_F(FailuresTest, WhatACrashLeftIsClearedAtTheStart) {
+TEST_P(FailuresTest, WhatACrashLeftIsClearedAtTheStart) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(UntilGo(3));
   Put("a", "1");
   Settle();
@@ -390,7 +406,8 @@ TEST_F(FailuresTest, WhatACrashLeftIsClearedAtTheStart) {
   EXPECT_EQ(Texts(), List{"insert a: TypeError: not yet, 1, waiting"});
 }
 
-TEST_F(FailuresTest, ThePolicyMayChangeWhileItRuns) {
+TEST_P(FailuresTest, ThePolicyMayChangeWhileItRuns) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(UntilGo(0));
   Put("a", "1");
   Settle();
@@ -401,6 +418,8 @@ TEST_F(FailuresTest, ThePolicyMayChangeWhileItRuns) {
   Settle();
   EXPECT_EQ(Texts(), List{"insert b: TypeError: not yet, 1, waiting"});
 }
+
+INSTANTIATE_TEST_SUITE_P(Shards, FailuresTest, ::testing::Values(1, 4));
 
 }  // namespace
 }  // namespace sluice::function

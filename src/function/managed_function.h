@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "base/locked.h"
@@ -21,10 +22,11 @@ inline constexpr std::string_view kConfigRow = "functions/config";
 // The error of a change that the state does not allow. `id` is the rule; all rules share a message.
 Status WrongState(std::string_view id, const std::string& name, State state,
                   std::string_view wanted);
-// {"caught_up", "commits_behind"} of a function that runs: the number of commits in the log that it
-// has not handled yet. While it still reads the documents that existed when it was deployed,
-// "reads_documents" is true instead.
-json::Value LagOf(const db::Database& database, const Definition& definition, bool caught_up);
+// {"caught_up", "commits_behind"} of a function that runs: the number of commits in the logs of the
+// shards that it has not handled yet. While it still reads the documents that existed when it was
+// deployed, "reads_documents" is true instead.
+json::Value LagOf(const db::Database& database, const std::set<db::ShardId>& shards,
+                  const Definition& definition, bool caught_up);
 State StateOf(const Settings& settings);
 
 // Holds a function's change lock until its end.

@@ -222,7 +222,8 @@ Result<json::Value> Manager::StatisticsOf(const std::string& name) const {
   const std::shared_ptr<const Definition> definition = function->current();
   if (definition->settings.processing) {
     const Result<FunctionStatus> status = StatusOf(name);
-    value.Set("lag", LagOf(services_.database, *definition, status && status->caught_up));
+    value.Set("lag", LagOf(services_.database, running_.owned(), *definition,
+                           status && status->caught_up));
   }
   value.Set("function_name", definition->name);
   value.Set("function_scope", json::Value::Object({{"bucket", definition->scope_bucket},

@@ -88,6 +88,8 @@ Status Manager::RunOnDeploy(const FunctionPtr& function, const Prepared& prepare
                : CodeError(*definition, *prepared.source, outcome);
   }
   if (!handler->HasOnDeploy()) return OkStatus();
+  ASSIGN_OR_RETURN(const Running::Call call,
+                   running_.BeginCall(db::kDefinitionsShard, function->deploying_stop()));
   HeldInsight insight(function->insight, services_.clock);
   insight.Begin();
   handler->Attach(function->statistics, insight);

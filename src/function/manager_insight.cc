@@ -7,14 +7,15 @@ namespace sluice::function {
 
 using json::Value;
 
-Value LagOf(const db::Database& database, const Definition& definition, bool caught_up) {
+Value LagOf(const db::Database& database, const std::set<db::ShardId>& shards,
+            const Definition& definition, bool caught_up) {
   Value lag = Value::Object({{"caught_up", caught_up}});
   if (caught_up) {
     lag.Set("commits_behind", 0);
     return lag;
   }
   uint64_t behind = 0;
-  for (db::ShardId shard = 0; shard < database.shard_count(); ++shard) {
+  for (const db::ShardId shard : shards) {
     const db::Sequence newest = database.followers().LastSequence(shard);
     db::Sequence lowest = newest;
     for (uint16_t lane = 0; lane < kLanes; ++lane) {

@@ -1,6 +1,7 @@
 // Functions in several shards, which the server gains and loses.
 #include <array>
 #include <atomic>
+#include <future>
 #include <map>
 #include <set>
 
@@ -67,6 +68,7 @@ TEST_F(ManagerShardsTest, EachEventTakesEffectOnceInItsShard) {
   };
   for (int i = 0; i < 40; ++i) put(i);
   Deploy(definition);
+  Settle();  // a document that changes before it is read has one event
   for (int i = 0; i < 1000; ++i) {
     put(i);
     if (i == 500) {
@@ -210,6 +212,33 @@ TEST_F(ManagerShardsTest, ACallThatRunsForEverEndsWithItsShard) {
   Settle();
   EXPECT_EQ(Get(KeyIn(3)), "\"new\"") << "it was run again";
   EXPECT_EQ(Count("execution_stats", "on_update_failure"), 0u);
+}
+
+TEST_F(ManagerShardsTest, OnDeployEndsWithItsShard) {
+  Definition slow =
+      Function("function OnDeploy() { log('began'); for (;;) {} }\nfunction OnUpdate() {}");
+  slow.settings.on_deploy_timeout_s = 3600;
+  ASSERT_TRUE(manager_->Store(slow).ok());
+  auto deploying = std::async(std::launch::async, [&] { return manager_->Deploy("f"); });
+  ASSERT_TRUE(Await([&] { return !LogLines().empty(); }));
+  ownership().Take(2);  // another one
+  ownership().Take(db::kDefinitionsShard);
+  EXPECT_EQ(deploying.get().id(), "function.on_deploy_failed");
+  EXPECT_EQ(manager_->Deploy("f").id(), "function.not_owner");
+  EXPECT_EQ(manager_->StatusOf("f")->state, State::kUndeployed);
+}
+
+TEST_F(ManagerShardsTest, LagIsThatOfAllShards) {
+  Definition definition = Function(kRunsForEver);
+  definition.settings.execution_timeout_s = 3600;
+  definition.settings.boundary = Boundary::kFromNow;
+  Deploy(definition);
+  for (const auto& [shard, key] : keys_) Put(key, "\"loop\"");
+  ASSERT_TRUE(Await([&] { return Count("events_remaining", "dcp_backlog") == kFour; }));
+  const uint64_t behind = Count("lag", "commits_behind");
+  EXPECT_GE(behind, kFour);  // commits of cursors count, too
+  ownership().Take(1);
+  EXPECT_LT(Count("lag", "commits_behind"), behind) << "the shard's owner tells the rest";
 }
 
 TEST_F(ManagerShardsTest, TimersRestInALostShard) {

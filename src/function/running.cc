@@ -1,5 +1,7 @@
 #include "function/running.h"
 
+#include <algorithm>
+
 namespace sluice::function {
 
 Status Running::Add(const std::shared_ptr<Dispatcher>& dispatcher) {
@@ -21,6 +23,21 @@ void Running::Stop(const std::shared_ptr<Dispatcher>& dispatcher) {
   dispatcher->Stop();
 }
 
+Result<Running::Call> Running::BeginCall(db::ShardId shard, script::StopFlag stop) {
+  const MutexLock lock(mutex_);
+  if (!owned_.contains(shard)) {
+    return Fail(Code::kUnavailable, "function.not_owner",
+                "this server does not own shard {}, in which the call would take effect", shard);
+  }
+  return Call(*this, calls_.insert(calls_.end(), {shard, std::move(stop)}));
+}
+
+void Running::End(std::list<Call::Entry>::iterator call) {
+  const MutexLock lock(mutex_);
+  calls_.erase(call);
+  ended_.NotifyAll();
+}
+
 void Running::Gained(db::ShardId shard) {
   const MutexLock lock(mutex_);
   owned_.insert(shard);
@@ -34,8 +51,14 @@ void Running::Gained(db::ShardId shard) {
 void Running::Lost(db::ShardId shard) {
   const MutexLock lock(mutex_);
   owned_.erase(shard);
+  for (const Call::Entry& call : calls_) {
+    if (call.shard == shard) *call.stop = true;
+  }
   for (const auto& dispatcher : dispatchers_) dispatcher->RequestLeave(shard);
   for (const auto& dispatcher : dispatchers_) dispatcher->Leave(shard);
+  ended_.Wait(lock, [&]() REQUIRES(mutex_) {
+    return std::ranges::none_of(calls_, [&](const auto& call) { return call.shard == shard; });
+  });
 }
 
 bool Running::Owns(db::ShardId shard) const {

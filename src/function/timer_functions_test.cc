@@ -13,9 +13,16 @@ constexpr std::string_view kRing =
     "  dst['ring::' + context.id] = {early: Date.now() < context.due, id: context.id};\n"
     "}\n";
 
-class TimerFunctionsTest : public ManagerTest {
+class TimerFunctionsTest : public ShardedManagerTest {
  protected:
   void DeployWithRing(const std::string& code) { Deploy(code + "\n" + std::string(kRing)); }
+  // Another key of the same shard.
+  std::string Neighbour(const std::string& key) const {
+    for (int i = 0;; ++i) {
+      std::string other = "n" + std::to_string(i);
+      if (database_->ShardOfKey(other) == database_->ShardOfKey(key)) return other;
+    }
+  }
   // "callback:reference:context" of all.
   std::vector<std::string> Waiting() {
     std::vector<std::string> waiting;
@@ -29,7 +36,8 @@ class TimerFunctionsTest : public ManagerTest {
 
 using List = std::vector<std::string>;
 
-TEST_F(TimerFunctionsTest, ATimerRunsWhenItIsDueAndOnce) {
+TEST_P(TimerFunctionsTest, ATimerRunsWhenItIsDueAndOnce) {
+  NEEDS_COMMITS_OVER_SHARDS();
   DeployWithRing(
       "function OnUpdate(doc, meta) {\n"
       "  const due = Date.now() + doc.in;\n"
@@ -53,7 +61,8 @@ TEST_F(TimerFunctionsTest, ATimerRunsWhenItIsDueAndOnce) {
   EXPECT_TRUE(Waiting()[0].starts_with(R"(Ring:later:{"id":"later","due":)")) << Waiting()[0];
 }
 
-TEST_F(TimerFunctionsTest, TheSameReferenceReplacesAndCancelTells) {
+TEST_P(TimerFunctionsTest, TheSameReferenceReplacesAndCancelTells) {
+  NEEDS_COMMITS_OVER_SHARDS();
   DeployWithRing(
       "function OnUpdate(doc, meta) {\n"
       "  const late = new Date(Date.now() + 3600000);\n"
@@ -68,14 +77,15 @@ TEST_F(TimerFunctionsTest, TheSameReferenceReplacesAndCancelTells) {
   Settle();
   EXPECT_EQ(Get("told"), R"([true,false,"string",true,false])");
   EXPECT_EQ(Waiting(), List{"Ring:r:2"});
-  Put("b", "1");
+  Put(Neighbour("a"), "1");
   Settle();
   EXPECT_EQ(Waiting(), List{"Ring:r:2"}) << "also over another commit";
   EXPECT_EQ(Count("execution_stats", "timer_create_counter"), 8u);
   EXPECT_EQ(Count("execution_stats", "timer_cancel_counter"), 4u);
 }
 
-TEST_F(TimerFunctionsTest, ArgumentsThatCantBeAreRefused) {
+TEST_P(TimerFunctionsTest, ArgumentsThatCantBeAreRefused) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Definition definition = Function(
       "function OnUpdate(doc, meta) {\n"
       "  const now = new Date();\n"
@@ -101,7 +111,7 @@ TEST_F(TimerFunctionsTest, ArgumentsThatCantBeAreRefused) {
   EXPECT_EQ(Count("execution_stats", "timer_create_counter"), 0u);
 }
 
-TEST_F(TimerFunctionsTest, AThrowTakesTheTimersOfItsInvocationAlong) {
+TEST_P(TimerFunctionsTest, AThrowTakesTheTimersOfItsInvocationAlong) {
   DeployWithRing(
       "function OnUpdate(doc, meta) {\n"
       "  createTimer(Ring, new Date(Date.now() + 3600000), meta.id);\n"
@@ -113,7 +123,8 @@ TEST_F(TimerFunctionsTest, AThrowTakesTheTimersOfItsInvocationAlong) {
   EXPECT_EQ(Count("execution_stats", "timer_create_counter"), 1u);
 }
 
-TEST_F(TimerFunctionsTest, AThrowingCallbackIsNotRunAgain) {
+TEST_P(TimerFunctionsTest, AThrowingCallbackIsNotRunAgain) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(
       "function OnUpdate(doc, meta) { createTimer(Bad, new Date(), meta.id, {id: meta.id}); }\n"
       "function Bad(context) {\n"
@@ -129,7 +140,8 @@ TEST_F(TimerFunctionsTest, AThrowingCallbackIsNotRunAgain) {
   EXPECT_EQ(Count("execution_stats", "timer_create_counter"), 1u);
 }
 
-TEST_F(TimerFunctionsTest, ACallbackMayCreateTheNextOne) {
+TEST_P(TimerFunctionsTest, ACallbackMayCreateTheNextOne) {
+  NEEDS_COMMITS_OVER_SHARDS();
   DeployWithRing(
       "function OnUpdate(doc, meta) { createTimer(Step, new Date(), 's', {n: 1}); }\n"
       "function Step(context) {\n"
@@ -140,7 +152,8 @@ TEST_F(TimerFunctionsTest, ACallbackMayCreateTheNextOne) {
   AwaitCount("execution_stats", "timer_callback_success", 20);
 }
 
-TEST_F(TimerFunctionsTest, APausedFunctionsTimersWaitForItsReturn) {
+TEST_P(TimerFunctionsTest, APausedFunctionsTimersWaitForItsReturn) {
+  NEEDS_COMMITS_OVER_SHARDS();
   DeployWithRing(
       "function OnUpdate(doc, meta) {\n"
       "  createTimer(Ring, new Date(Date.now() + 60000), meta.id, {id: meta.id});\n"
@@ -161,7 +174,8 @@ TEST_F(TimerFunctionsTest, APausedFunctionsTimersWaitForItsReturn) {
   EXPECT_EQ(Get("rings"), R"({"count":1})");
 }
 
-TEST_F(TimerFunctionsTest, TimersSurviveARestart) {
+TEST_P(TimerFunctionsTest, TimersSurviveARestart) {
+  NEEDS_COMMITS_OVER_SHARDS();
   DeployWithRing(
       "function OnUpdate(doc, meta) {\n"
       "  createTimer(Ring, new Date(Date.now() + doc), meta.id, {id: meta.id});\n}");
@@ -176,7 +190,7 @@ TEST_F(TimerFunctionsTest, TimersSurviveARestart) {
   EXPECT_EQ(Waiting(), List{R"(Ring:late:{"id":"late"})"});
 }
 
-TEST_F(TimerFunctionsTest, UndeployDropsThemAlsoAfterACrash) {
+TEST_P(TimerFunctionsTest, UndeployDropsThemAlsoAfterACrash) {
   DeployWithRing(
       "function OnUpdate(doc, meta) {\n"
       "  createTimer(Ring, new Date(Date.now() + 3600000), meta.id);\n}");
@@ -202,7 +216,8 @@ TEST_F(TimerFunctionsTest, UndeployDropsThemAlsoAfterACrash) {
   EXPECT_EQ(Waiting(), List{"Ring:a:"});
 }
 
-TEST_F(TimerFunctionsTest, ThousandsInOneCall) {
+TEST_P(TimerFunctionsTest, ThousandsInOneCall) {
+  NEEDS_COMMITS_OVER_SHARDS();
   Definition definition = Function(
       "function OnUpdate(doc, meta) {\n"
       "  for (let i = 0; i < doc.n; i++) createTimer(Tick, new Date(), String(i), {i});\n}\n"
@@ -219,7 +234,8 @@ TEST_F(TimerFunctionsTest, ThousandsInOneCall) {
   EXPECT_EQ(Waiting(), List{});
 }
 
-TEST_F(TimerFunctionsTest, TimersAreListedCancelledAndFired) {
+TEST_P(TimerFunctionsTest, TimersAreListedCancelledAndFired) {
+  NEEDS_COMMITS_OVER_SHARDS();
   DeployWithRing(
       "function OnUpdate(doc, meta) {\n"
       "  const due = Date.now() + 3600000 + doc;\n"
@@ -245,13 +261,16 @@ TEST_F(TimerFunctionsTest, TimersAreListedCancelledAndFired) {
   EXPECT_EQ(Waiting(), List{R"(Ring:b:{"id":"b","due":0})"});
 }
 
-TEST_F(TimerFunctionsTest, OnDeployMayCreateThem) {
+TEST_P(TimerFunctionsTest, OnDeployMayCreateThem) {
+  NEEDS_COMMITS_OVER_SHARDS();
   DeployWithRing(
       "function OnDeploy() { createTimer(Ring, new Date(), 'first', {id: 'first'}); }\n"
       "function OnUpdate() {}");
   EXPECT_NE(AwaitDocument("ring::first"), "-");
   EXPECT_EQ(Count("execution_stats", "timer_create_counter"), 1u);
 }
+
+INSTANTIATE_TEST_SUITE_P(Shards, TimerFunctionsTest, ::testing::Values(1, 4));
 
 }  // namespace
 }  // namespace sluice::function
