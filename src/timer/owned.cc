@@ -67,11 +67,4 @@ Result<std::vector<std::string>> Owners(const db::Database& database) {
   return owners;
 }
 
-Status DropOwner(db::Database& database, std::string_view owner) {
-  for (db::ShardId shard = 0; shard < database.shard_count(); ++shard) {
-    RETURN_IF_ERROR(DropOwnerIn(database, shard, owner));
-  }
-  return OkStatus();
-}
-
 }  // namespace sluice::timer

@@ -27,7 +27,5 @@ Result<std::vector<std::string>> Owners(const db::Database& database);
 // Removes all timers of the owner in one shard, in several commits, and waits for them. The owner
 // must not run there any more. After a crash in between, call it again.
 Status DropOwnerIn(db::Database& database, db::ShardId shard, std::string_view owner);
-// The same in all shards.
-Status DropOwner(db::Database& database, std::string_view owner);
 
 }  // namespace sluice::timer

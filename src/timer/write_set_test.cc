@@ -142,7 +142,7 @@ TEST_P(WriteSetTest, SurvivesAndBelongsToItsOwner) {
   Reopen();
   EXPECT_EQ(*Owners(*database_), (std::vector<std::string>{"f", "g"}));
   EXPECT_EQ(All("f"), "a@10: b@20: ");
-  ASSERT_TRUE(DropOwner(*database_, "f").ok());
+  ASSERT_TRUE(DropOwnerIn(*database_, Shard(), "f").ok());
   EXPECT_EQ(All("f"), "");
   EXPECT_EQ(All("g"), "a@30: ");
   EXPECT_EQ(*Owners(*database_), std::vector<std::string>{"g"});
@@ -152,7 +152,7 @@ TEST_P(WriteSetTest, DropsMoreThanOneCommitTakes) {
   WriteSet write_set = Of();
   for (int i = 0; i < 5000; ++i) ASSERT_TRUE(write_set.Create(Make(std::to_string(i), 1)).ok());
   ASSERT_TRUE(Commit(write_set).ok());
-  ASSERT_TRUE(DropOwner(*database_, "f").ok());
+  ASSERT_TRUE(DropOwnerIn(*database_, Shard(), "f").ok());
   EXPECT_TRUE(Owners(*database_)->empty());
 }
 
@@ -192,7 +192,11 @@ TEST_F(ShardedTimersTest, AreVisitedInOneOrder) {
   EXPECT_EQ(From({10, 1, 2}), (List{"b/2", "c/3", "d/0"}));
   EXPECT_EQ(From({20, 1, 4}), List{"d/0"});
   EXPECT_EQ(*Owners(*database_), (List{"f", "g"}));
-  ASSERT_TRUE(DropOwner(*database_, "f").ok());
+  ASSERT_TRUE(DropOwnerIn(*database_, 1, "f").ok());
+  EXPECT_EQ(From({}), (List{"b/2", "c/3", "d/0"}));
+  for (db::ShardId shard = 0; shard < 4; ++shard) {
+    ASSERT_TRUE(DropOwnerIn(*database_, shard, "f").ok());
+  }
   EXPECT_EQ(From({}), List{});
   EXPECT_EQ(*Owners(*database_), List{"g"});
 }
