@@ -488,6 +488,29 @@ end})lua");
   EXPECT_EQ(Seen(KeyIn(0, 0)) + Seen(KeyIn(1, 0)), "[1]\n[1]\n");
 }
 
+// Rows that were sent can't be taken back, so the client has to hear that its acknowledgement is
+// worth nothing.
+TEST_F(ShardsTest, ADefaultConsumerEndsWhenRowsOfALostShardAreAcknowledged) {
+  MakeConsumer();
+  for (const db::ShardId shard : {1, 2}) PutN(KeyIn(shard, 0), 1);
+  query::RunRequest request;
+  request.acknowledges = true;
+  auto client = *engine_->Query("EXEC PROCEDURE watch()", {}, request);
+  ASSERT_TRUE(client->Next());
+  EXPECT_EQ(client->row()["key"], Value(KeyIn(1, 0)));
+  ownership().Take(1);
+  EXPECT_FALSE(client->Next());
+  EXPECT_EQ(client->status().id(), "procedure.failed");
+  EXPECT_THAT(client->status().message(), HasSubstr("does not own shard 1"));
+  client = *engine_->Query("EXEC PROCEDURE watch()", {}, request);
+  ASSERT_TRUE(client->Next());
+  EXPECT_EQ(client->row()["key"], Value(KeyIn(2, 0)));
+  ownership().Give(1);
+  ASSERT_TRUE(client->Next());
+  EXPECT_EQ(client->row()["key"], Value(KeyIn(1, 0)));
+  EXPECT_EQ(Consumed("watch"), 1u);
+}
+
 TEST_F(ShardsTest, AShardThatIsGainedAgainIsReadFromItsStoredCursor) {
   MakeTrigger();
   MakeConsumer();
