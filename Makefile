@@ -78,6 +78,7 @@ crash: deps-test build ## Kill the server CRASH_ROUNDS (200) times under load an
 	tests/crash/run_crash.py --sluice build/sluice --rounds $(CRASH_ROUNDS)
 	tests/crash/run_function_crash.py --sluice build/sluice --rounds $(CRASH_ROUNDS)
 	tests/crash/run_trigger_crash.py --sluice build/sluice --rounds $(CRASH_ROUNDS)
+	tests/crash/run_shard_crash.py --sluice build/sluice --rounds $(CRASH_ROUNDS)
 	tests/crash/run_flow_crash.py --sluice build/sluice --rounds $(CRASH_ROUNDS)
 	tests/crash/run_flow_start_crash.py --sluice build/sluice --rounds $(CRASH_ROUNDS)
 	tests/crash/run_type_crash.py --sluice build/sluice --rounds $(CRASH_ROUNDS)

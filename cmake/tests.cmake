@@ -81,6 +81,8 @@ if(TARGET sluice)
   script_test(stream_test blackbox tests/stream/run_stream.py --sluice $<TARGET_FILE:sluice>)
   script_test(trigger_crash_test blackbox
     tests/crash/run_trigger_crash.py --sluice $<TARGET_FILE:sluice> --rounds 20)
+  script_test(shard_crash_test blackbox
+    tests/crash/run_shard_crash.py --sluice $<TARGET_FILE:sluice> --rounds 10)
   script_test(type_crash_test blackbox
     tests/crash/run_type_crash.py --sluice $<TARGET_FILE:sluice> --rounds 10)
   script_test(flow_streams_test blackbox
