@@ -185,6 +185,7 @@ class Database {
 
  private:
   friend const storage::Store& StoreOf(const Database& database);
+  friend class OtherOwner;  // of tests
   explicit Database(std::unique_ptr<DatabaseImpl> impl);
   bool IsLive(const DocumentView& document, const DatabaseSnapshot* snapshot) const;
   CommitResult Admit(Commit* commit) const;

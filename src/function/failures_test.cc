@@ -56,7 +56,6 @@ class FailuresTest : public ShardedManagerTest {
 using List = std::vector<std::string>;
 
 TEST_P(FailuresTest, AFailedEventIsKeptAsTheHandlerSawIt) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Definition definition = UntilGo(0);
   definition.settings.previous = true;
   Deploy(definition);
@@ -87,7 +86,6 @@ TEST_P(FailuresTest, AFailedEventIsKeptAsTheHandlerSawIt) {
 }
 
 TEST_P(FailuresTest, IsTriedAgainNeverEarlyUntilItSucceeds) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(UntilGo(5));
   Put("a", R"({"n":1})");
   Settle();
@@ -116,7 +114,6 @@ TEST_P(FailuresTest, IsTriedAgainNeverEarlyUntilItSucceeds) {
 }
 
 TEST_P(FailuresTest, IsDeadAfterTheLastAttempt) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Definition definition = UntilGo(2);
   definition.settings.retry.delay_ms = 1;
   Deploy(definition);
@@ -126,7 +123,6 @@ TEST_P(FailuresTest, IsDeadAfterTheLastAttempt) {
 }
 
 TEST_P(FailuresTest, NewerEventsDoNotWait) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(UntilGo(5));
   Put("a", R"({"n":1})");
   Settle();
@@ -140,7 +136,6 @@ TEST_P(FailuresTest, NewerEventsDoNotWait) {
 }
 
 TEST_P(FailuresTest, ARestartAPauseAndAnUndeployment) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(UntilGo(5));
   Put("a", "1");
   Settle();
@@ -174,7 +169,6 @@ TEST_P(FailuresTest, ARestartAPauseAndAnUndeployment) {
 }
 
 TEST_P(FailuresTest, ReplayAllEditAndDrop) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(UntilGo(0));
   for (const char* key : {"a", "b", "c"}) Put(key, R"({"n":1})");
   Settle();
@@ -209,7 +203,6 @@ TEST_P(FailuresTest, ReplayAllEditAndDrop) {
 }
 
 TEST_P(FailuresTest, DeletionsAndTimersAreEventsToo) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(
       "function OnDelete(meta, options) {\n"
       "  if (!dst['go']) throw new Error('no ' + meta.id);\n"
@@ -237,7 +230,6 @@ TEST_P(FailuresTest, DeletionsAndTimersAreEventsToo) {
 }
 
 TEST_P(FailuresTest, ATimerWithoutItsCallbackIsKept) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(
       "function OnUpdate(doc, meta) { createTimer(Ring, new Date(Date.now() + 3600000), 'r', 1); "
       "}\n"
@@ -262,7 +254,6 @@ TEST_P(FailuresTest, ATimerWithoutItsCallbackIsKept) {
 }
 
 TEST_P(FailuresTest, OfALargeDocumentOnlyTheNameIsKept) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(UntilGo(0));
   const std::string large = "\"" + std::string(kMaxKeptEventBytes, 'x') + "\"";
   Put("a", large);
@@ -290,7 +281,6 @@ TEST_P(FailuresTest, OfALargeDocumentOnlyTheNameIsKept) {
 }
 
 TEST_P(FailuresTest, TheOldestGoWhenThereAreTooMany) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Definition definition = UntilGo(0);
   definition.settings.max_failures = 10;
   definition.settings.worker_count = 4;
@@ -303,7 +293,6 @@ TEST_P(FailuresTest, TheOldestGoWhenThereAreTooMany) {
 }
 
 TEST_P(FailuresTest, EveryFailedEventIsThereOnceWithManyWorkers) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Definition definition = UntilGo(1);
   definition.settings.worker_count = 4;
   Deploy(definition);
@@ -322,7 +311,6 @@ TEST_P(FailuresTest, EveryFailedEventIsThereOnceWithManyWorkers) {
 }
 
 TEST_P(FailuresTest, OnlySomeErrorsAreTriedAgain) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Definition definition = Function(
       "function OnUpdate(doc, meta) {\n"
       "  if (doc === 'loop') { while (true) {} }\n"
@@ -351,7 +339,6 @@ TEST_P(FailuresTest, OnlySomeErrorsAreTriedAgain) {
 }
 
 TEST_P(FailuresTest, AnErrorOfTheLibraryIsAtTheCallOfTheHandler) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(
       "function OnUpdate(doc, meta) {\n"
       "  // one\n"
@@ -365,7 +352,6 @@ TEST_P(FailuresTest, AnErrorOfTheLibraryIsAtTheCallOfTheHandler) {
 }
 
 TEST_P(FailuresTest, PlacesAreThoseOfTheTextAsItWasWritten) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(
       "function OnUpdate(doc, meta) {\n"
       "  const rows = SELECT 1 AS one; doc.n.toFixed();\n"
@@ -378,7 +364,6 @@ TEST_P(FailuresTest, PlacesAreThoseOfTheTextAsItWasWritten) {
 }
 
 TEST_P(FailuresTest, GoWithTheirFunction) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(UntilGo(3));
   Put("a", "1");
   Settle();
@@ -391,7 +376,6 @@ TEST_P(FailuresTest, GoWithTheirFunction) {
 }
 
 TEST_P(FailuresTest, WhatACrashLeftIsClearedAtTheStart) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(UntilGo(3));
   Put("a", "1");
   Settle();
@@ -407,7 +391,6 @@ TEST_P(FailuresTest, WhatACrashLeftIsClearedAtTheStart) {
 }
 
 TEST_P(FailuresTest, ThePolicyMayChangeWhileItRuns) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(UntilGo(0));
   Put("a", "1");
   Settle();

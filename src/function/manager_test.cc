@@ -10,7 +10,6 @@ namespace sluice::function {
 namespace {
 
 TEST_P(ShardedManagerTest, AWriteHasItsEffect) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(
       "function OnUpdate(doc, meta) { dst[meta.id] = {twice: doc.n * 2, op: meta.op}; }\n"
       "function OnDelete(meta, options) { dst['gone::' + meta.id] = options; }");
@@ -27,7 +26,6 @@ TEST_P(ShardedManagerTest, AWriteHasItsEffect) {
 }
 
 TEST_P(ShardedManagerTest, EverythingOrFromNow) {
-  NEEDS_COMMITS_OVER_SHARDS();
   for (int i = 0; i < 100; ++i) Put("old" + std::to_string(i), "1");
   Deploy("function OnUpdate(doc, meta) { dst[meta.id] = doc; }");
   Put("new", "2");
@@ -80,7 +78,6 @@ TEST_P(ShardedManagerTest, OwnWritesToTheSourceComeBackOnlyWhenAskedFor) {
 }
 
 TEST_P(ShardedManagerTest, CountersAreExactWithManyWorkers) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Definition definition = Function(
       "function OnUpdate(doc, meta) {\n  couchbase.increment(dst, {id: 'all'});\n"
       "  const mine = dst['plain'] || {n: 0};\n  mine.n++;\n  dst['plain'] = mine;\n}");
@@ -128,7 +125,6 @@ TEST_F(ManagerTest, WhatIsRunAgainIsLoggedOnceAndInOrder) {
 }
 
 TEST_P(ShardedManagerTest, PauseKeepsThePlaceAndUndeployForgetsIt) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Deploy("function OnUpdate(doc, meta) { couchbase.increment(dst, {id: 'n'}); }");
   Put("a", "1");
   Settle();
@@ -154,7 +150,6 @@ TEST_P(ShardedManagerTest, PauseKeepsThePlaceAndUndeployForgetsIt) {
 }
 
 TEST_P(ShardedManagerTest, ARestartGoesOnWhereItWas) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Deploy("function OnUpdate(doc, meta) { couchbase.increment(dst, {id: 'n'}); }");
   for (int i = 0; i < 300; ++i) Put("k" + std::to_string(i), "1");
   Close();
@@ -175,7 +170,6 @@ TEST_P(ShardedManagerTest, CodeThatCantRunIsRefusedWithItsPlace) {
 }
 
 TEST_P(ShardedManagerTest, OnDeployRunsFirst) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(
       "function OnDeploy(action) { dst['first'] = action; }\n"
       "function OnUpdate(doc, meta) {}");
@@ -190,7 +184,6 @@ TEST_P(ShardedManagerTest, OnDeployRunsFirst) {
 }
 
 TEST_P(ShardedManagerTest, QueriesSeeTheInvocationsOwnWrites) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(
       "function OnUpdate(doc, meta) {\n"
       "  dst['row::' + meta.id] = {v: doc.v};\n"
@@ -267,7 +260,6 @@ TEST_F(ManagerTest, ATableIsASourceAndABindingToRead) {
 }
 
 TEST_P(ShardedManagerTest, APatternIsASourceToo) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Definition definition = Function(R"(function OnUpdate(doc, meta) {
     dst[meta.keyspace.scope_name + '.' + meta.keyspace.collection_name + '.' + meta.id] = doc;
   })");
@@ -333,7 +325,6 @@ TEST_F(ManagerTest, CyclesAreRefusedUnlessAllowed) {
 }
 
 TEST_P(ShardedManagerTest, WhatMayChangeDependsOnTheState) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Definition f = Function("function OnUpdate(doc, meta) { couchbase.increment(dst, {id: 'n'}); }");
   Deploy(f);
   f.settings.worker_count = 2;

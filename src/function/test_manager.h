@@ -193,8 +193,4 @@ class ShardedManagerTest : public ManagerTest, public ::testing::WithParamInterf
   ShardedManagerTest() : ManagerTest(GetParam()) {}
 };
 
-// For a test whose functions write documents of other shards than those of their events.
-#define NEEDS_COMMITS_OVER_SHARDS() \
-  if (shards_ > 1) GTEST_SKIP() << "needs commits over several shards"
-
 }  // namespace sluice::function

@@ -37,7 +37,6 @@ class TimerFunctionsTest : public ShardedManagerTest {
 using List = std::vector<std::string>;
 
 TEST_P(TimerFunctionsTest, ATimerRunsWhenItIsDueAndOnce) {
-  NEEDS_COMMITS_OVER_SHARDS();
   DeployWithRing(
       "function OnUpdate(doc, meta) {\n"
       "  const due = Date.now() + doc.in;\n"
@@ -62,7 +61,6 @@ TEST_P(TimerFunctionsTest, ATimerRunsWhenItIsDueAndOnce) {
 }
 
 TEST_P(TimerFunctionsTest, TheSameReferenceReplacesAndCancelTells) {
-  NEEDS_COMMITS_OVER_SHARDS();
   DeployWithRing(
       "function OnUpdate(doc, meta) {\n"
       "  const late = new Date(Date.now() + 3600000);\n"
@@ -85,7 +83,6 @@ TEST_P(TimerFunctionsTest, TheSameReferenceReplacesAndCancelTells) {
 }
 
 TEST_P(TimerFunctionsTest, ArgumentsThatCantBeAreRefused) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Definition definition = Function(
       "function OnUpdate(doc, meta) {\n"
       "  const now = new Date();\n"
@@ -124,7 +121,6 @@ TEST_P(TimerFunctionsTest, AThrowTakesTheTimersOfItsInvocationAlong) {
 }
 
 TEST_P(TimerFunctionsTest, AThrowingCallbackIsNotRunAgain) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Deploy(
       "function OnUpdate(doc, meta) { createTimer(Bad, new Date(), meta.id, {id: meta.id}); }\n"
       "function Bad(context) {\n"
@@ -141,7 +137,6 @@ TEST_P(TimerFunctionsTest, AThrowingCallbackIsNotRunAgain) {
 }
 
 TEST_P(TimerFunctionsTest, ACallbackMayCreateTheNextOne) {
-  NEEDS_COMMITS_OVER_SHARDS();
   DeployWithRing(
       "function OnUpdate(doc, meta) { createTimer(Step, new Date(), 's', {n: 1}); }\n"
       "function Step(context) {\n"
@@ -153,7 +148,6 @@ TEST_P(TimerFunctionsTest, ACallbackMayCreateTheNextOne) {
 }
 
 TEST_P(TimerFunctionsTest, APausedFunctionsTimersWaitForItsReturn) {
-  NEEDS_COMMITS_OVER_SHARDS();
   DeployWithRing(
       "function OnUpdate(doc, meta) {\n"
       "  createTimer(Ring, new Date(Date.now() + 60000), meta.id, {id: meta.id});\n"
@@ -175,7 +169,6 @@ TEST_P(TimerFunctionsTest, APausedFunctionsTimersWaitForItsReturn) {
 }
 
 TEST_P(TimerFunctionsTest, TimersSurviveARestart) {
-  NEEDS_COMMITS_OVER_SHARDS();
   DeployWithRing(
       "function OnUpdate(doc, meta) {\n"
       "  createTimer(Ring, new Date(Date.now() + doc), meta.id, {id: meta.id});\n}");
@@ -217,7 +210,6 @@ TEST_P(TimerFunctionsTest, UndeployDropsThemAlsoAfterACrash) {
 }
 
 TEST_P(TimerFunctionsTest, ThousandsInOneCall) {
-  NEEDS_COMMITS_OVER_SHARDS();
   Definition definition = Function(
       "function OnUpdate(doc, meta) {\n"
       "  for (let i = 0; i < doc.n; i++) createTimer(Tick, new Date(), String(i), {i});\n}\n"
@@ -235,7 +227,6 @@ TEST_P(TimerFunctionsTest, ThousandsInOneCall) {
 }
 
 TEST_P(TimerFunctionsTest, TimersAreListedCancelledAndFired) {
-  NEEDS_COMMITS_OVER_SHARDS();
   DeployWithRing(
       "function OnUpdate(doc, meta) {\n"
       "  const due = Date.now() + 3600000 + doc;\n"
@@ -262,7 +253,6 @@ TEST_P(TimerFunctionsTest, TimersAreListedCancelledAndFired) {
 }
 
 TEST_P(TimerFunctionsTest, OnDeployMayCreateThem) {
-  NEEDS_COMMITS_OVER_SHARDS();
   DeployWithRing(
       "function OnDeploy() { createTimer(Ring, new Date(), 'first', {id: 'first'}); }\n"
       "function OnUpdate() {}");

@@ -240,7 +240,6 @@ std::string WritesToAllShards(std::string_view condition = "") {
 }
 
 TEST_F(ShardedRestTest, AnAtomicBatchOfAllShardsIsAllOrNone) {
-  GTEST_SKIP() << "needs commits over several shards";
   const auto refused = Call("POST", "/v1/batch/put", "{" + WritesToAllShards(R"(,"if":"present")"));
   EXPECT_EQ(refused.status, 404);
   EXPECT_THAT(refused.body, HasSubstr(R"("write":"19")"));

@@ -64,7 +64,6 @@ class ShardedBatchTest : public BatchTest {
 };
 
 TEST_F(ShardedBatchTest, TogetherIsAllOrNoneInAllShards) {
-  GTEST_SKIP() << "needs commits over several shards";
   std::set<db::ShardId> shards;
   const auto writes = [&](db::Precondition last) {
     std::vector<db::Write> list;

@@ -174,7 +174,6 @@ TEST_P(TriggerTest, DropOfABusyTriggerReturnsAtOnce) {
 }
 
 TEST_P(TriggerTest, DocumentsToo) {
-  if (GetParam() > 1) GTEST_SKIP() << "needs commits over several shards";
   Ask("CREATE TABLE seen(k vutf8, n int)");
   Ask("CREATE PROCEDURE see {local function main(e)\n"
       "return db:table('seen'):insert({k = e.key, n = e.new.n}) end}");
