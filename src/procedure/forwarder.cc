@@ -47,7 +47,7 @@ Status Forwarder::Run() {
     const uint64_t seen = self_.live->signal().news();
     RETURN_IF_ERROR(self_.CheckHeld());
     const bool gone = call_.stopped() || client_.gone();
-    // What the client acknowledged before it went counts.
+    // What the client acknowledged before it went counts, also if it goes during a push.
     RETURN_IF_ERROR(ConsumeAcknowledged());
     if (gone) {
       return Error(Code::kCancelled, "procedure.client_gone",
@@ -56,7 +56,12 @@ Status Forwarder::Run() {
     if (left_ == 0 && units_.empty()) return OkStatus();
     bool pushed = false;
     if (left_ > 0 && MayPush()) {
-      ASSIGN_OR_RETURN(pushed, PushEvent());
+      const Result<bool> result = PushEvent();
+      if (!result) {
+        RETURN_IF_ERROR(ConsumeAcknowledged());
+        return result.error();
+      }
+      pushed = *result;
     }
     if (!pushed) RETURN_IF_ERROR(Wait(seen));
   }

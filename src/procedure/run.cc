@@ -186,8 +186,9 @@ Status ProcedureRun::PushAndWait(Value row, const std::function<Status()>& look)
   Status looked;
   while (true) {
     const uint64_t seen = wakes_->changed.news();
+    const bool went = gone();  // asked first: it may acknowledge and go in between
     if (acknowledged() >= mine) return OkStatus();
-    if (gone() || !looked.ok()) break;
+    if (went || !looked.ok()) break;
     if (wakes_->changed.Wait(seen, MachineClock().Now() + kAcknowledgeLook) ==
         Signal::Waited::kTimeout) {
       looked = look();
