@@ -424,6 +424,54 @@ TEST_P(TwoServersTest, EachRunHappensOnce) {
   for (const std::string& run : completed_) EXPECT_TRUE(ids.contains(run));
 }
 
+// The document that a task writes is of any shard, and written in the commit of the run's step.
+TEST_P(TwoServersTest, EachRunWritesOnce) {
+  if (GetParam() > 1) GTEST_SKIP() << "needs commits over several shards";
+  ASSERT_TRUE((*servers_)[0].admin().CreateBucket("notes").ok());
+  Bundle bundle;
+  bundle.files = {{"flows.yaml", "flows: ['counted.yml']"},
+                  {"flows/counted.yml", R"(
+flow: {id: counted, description: d, durable: true, ttl: 1h, on: b}
+first.task: a
+tasks:
+  - name: a
+    process: count.demo
+    description: counts its calls
+    input: ['input.body -> body']
+    output: ['result -> output.body']
+    execution: end
+)"},
+                  {"tasks/count.demo.js",
+                   "function handleEvent(headers, input) { const key = input.body.key; "
+                   "notes['n' + key] = (notes['n' + key] || 0) + 1; return key; }"},
+                  {"sluice.yaml", "tasks: {count.demo: {keyspaces: {notes: notes}}}"}};
+  flow::Problems problems;
+  ASSERT_TRUE(above_[0]->host.Apply(std::move(bundle), &problems).ok());
+  for (const flow::Problem& problem : problems.Sorted()) ADD_FAILURE() << problem.ToString();
+  servers_->FeedAll(1);
+  Random random(seed_);
+  std::atomic<bool> working = true;
+  std::thread writer([&] {
+    for (int i = 0; i < kEach && !HasFailure(); ++i) PutChange(i);
+    working = false;
+  });
+  for (int moves = 0; (moves < 20 || working) && !HasFailure(); ++moves) {
+    const auto shard = static_cast<db::ShardId>(random.Below(GetParam()));
+    servers_->Move(shard, 1 - servers_->owner(shard));
+  }
+  writer.join();
+  servers_->MoveAll(0);
+  db::AwaitCommitted((*servers_)[0],
+                     [&] { return Runs(RunPhase::kCompleted).size() == size_t{kEach}; });
+  const db::KeyspaceId notes = *(*servers_)[0].Resolve({.bucket = "notes"});
+  for (int i = 0; i < kEach; ++i) {
+    const auto document = (*servers_)[0].Get(notes, fmt::format("nk{}", i));
+    ASSERT_TRUE(document && *document) << i;
+    EXPECT_EQ((*document)->body, "1") << i;
+  }
+  EXPECT_EQ(Runs().size(), size_t{kEach});
+}
+
 INSTANTIATE_TEST_SUITE_P(Shards, TwoServersTest, ::testing::Values(1, 4));
 
 }  // namespace
