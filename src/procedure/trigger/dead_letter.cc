@@ -51,7 +51,7 @@ Value EventSummary(const TriggerEvent& event) {
   Value view =
       Value::Object({{"id", ToHex(event.id())}, {"name", event.name}, {"type", event.type}});
   if (!event.key.empty()) view.Set("key", event.key);
-  if (event.shard_count > 1) view.Set("shard", event.shard);
+  if (event.HasShard()) view.Set("shard", event.shard);
   view.Set("tid", event.tid());
   view.Set("sequence", event.sequence());
   view.Set("time_ms", Value::Unsigned(event.time_ms));

@@ -27,7 +27,6 @@ struct EventPlace {
 
 // `after` is the cursor after this event; its count is the event's number in its shard.
 struct TriggerEvent : follow::Event {
-  db::ShardId shard = 0;
   uint16_t shard_count = 1;  // of the database
   std::string name;          // of the table, or bucket.scope.collection
   std::string key;           // of a document; empty for a row
@@ -36,6 +35,8 @@ struct TriggerEvent : follow::Event {
   Value deleted;             // `old`
   uint64_t time_ms = 0;      // of its commit
 
+  // Whether the shard tells something: all rows of tables are in one.
+  bool HasShard() const { return shard_count > 1 && !key.empty(); }
   EventPlace place() const { return {shard, after.position}; }
   // Twelve bytes that differ from those of all other events. Ids of one shard sort as its log does.
   std::string id() const;

@@ -8,7 +8,7 @@ Value EventValue(const TriggerEvent& event, EventFields fields) {
   Value value =
       Value::Object({{"id", Value::Bytes(event.id())}, {"name", event.name}, {"type", event.type}});
   if (!event.key.empty()) value.Set("key", event.key);
-  if (event.shard_count > 1) value.Set("shard", event.shard);
+  if (event.HasShard()) value.Set("shard", event.shard);
   value.Set("new", event.inserted);
   value.Set("old", event.deleted);
   if (fields.tid) value.Set("tid", event.tid());
