@@ -8,6 +8,13 @@ function(script_test name label)
   set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT ${SLUICE_TEST_TIMEOUT})
 endfunction()
 
+# A test of the server, with data directories of one shard and once more with those of four.
+function(server_test name)
+  script_test(${name} blackbox ${ARGN})
+  script_test(shards4/${name} blackbox ${ARGN})
+  set_tests_properties(shards4/${name} PROPERTIES ENVIRONMENT SLUICE_STORAGE_SHARDS=4)
+endfunction()
+
 script_test(tidy style tools/tidy)
 
 # The test tools themselves.
@@ -53,49 +60,49 @@ if(TARGET sluice)
   file(GLOB http_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/http/*.test)
   foreach(file ${http_tests})
     get_filename_component(name ${file} NAME_WE)
-    script_test(http/${name} blackbox
+    server_test(http/${name}
       tests/http/run_http.py --sluice $<TARGET_FILE:sluice> ${file})
   endforeach()
   file(GLOB cli_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/cli/*.test)
   foreach(file ${cli_tests})
     get_filename_component(name ${file} NAME_WE)
-    script_test(cli/${name} blackbox tests/cli/run_cli.py --sluice $<TARGET_FILE:sluice> ${file})
+    server_test(cli/${name} tests/cli/run_cli.py --sluice $<TARGET_FILE:sluice> ${file})
   endforeach()
   file(GLOB trigger_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/triggers/*/case.test)
   foreach(file ${trigger_tests})
     get_filename_component(directory ${file} DIRECTORY)
     get_filename_component(name ${directory} NAME)
-    script_test(triggers/${name} blackbox
+    server_test(triggers/${name}
       tests/cli/run_cli.py --sluice $<TARGET_FILE:sluice> ${file})
   endforeach()
   script_test(cli/terminal blackbox tests/cli/run_terminal.py --sluice $<TARGET_FILE:sluice>)
-  script_test(docs_test blackbox tests/docs/run_docs.py --sluice $<TARGET_FILE:sluice>)
-  script_test(function_crash_test blackbox
+  server_test(docs_test tests/docs/run_docs.py --sluice $<TARGET_FILE:sluice>)
+  server_test(function_crash_test
     tests/crash/run_function_crash.py --sluice $<TARGET_FILE:sluice> --rounds 20)
-  script_test(function_hold_test blackbox
+  server_test(function_hold_test
     tests/crash/run_function_hold.py --sluice $<TARGET_FILE:sluice>)
   # Needs npm and, once, a network; says so and is skipped without.
   script_test(datasets_test blackbox
     tests/datasets/run_datasets.py --sluice $<TARGET_FILE:sluice>)
   set_tests_properties(datasets_test PROPERTIES SKIP_RETURN_CODE 77)
-  script_test(stream_test blackbox tests/stream/run_stream.py --sluice $<TARGET_FILE:sluice>)
-  script_test(trigger_crash_test blackbox
+  server_test(stream_test tests/stream/run_stream.py --sluice $<TARGET_FILE:sluice>)
+  server_test(trigger_crash_test
     tests/crash/run_trigger_crash.py --sluice $<TARGET_FILE:sluice> --rounds 20)
   script_test(shard_crash_test blackbox
     tests/crash/run_shard_crash.py --sluice $<TARGET_FILE:sluice> --rounds 10)
-  script_test(type_crash_test blackbox
+  server_test(type_crash_test
     tests/crash/run_type_crash.py --sluice $<TARGET_FILE:sluice> --rounds 10)
-  script_test(flow_streams_test blackbox
+  server_test(flow_streams_test
     tests/http/run_flow_streams.py --sluice $<TARGET_FILE:sluice>)
-  script_test(couchbase_cli_test blackbox
+  server_test(couchbase_cli_test
     tests/http/run_couchbase_cli.py --sluice $<TARGET_FILE:sluice>)
-  script_test(access_test blackbox tests/http/run_access.py --sluice $<TARGET_FILE:sluice>)
+  server_test(access_test tests/http/run_access.py --sluice $<TARGET_FILE:sluice>)
   script_test(bodies_test blackbox tests/http/run_bodies.py --sluice $<TARGET_FILE:sluice>)
   script_test(flow_slow_test blackbox tests/http/run_flow_slow.py --sluice $<TARGET_FILE:sluice>)
   script_test(flow_gone_test blackbox tests/http/run_flow_gone.py --sluice $<TARGET_FILE:sluice>)
-  script_test(flow_crash_test blackbox
+  server_test(flow_crash_test
     tests/crash/run_flow_crash.py --sluice $<TARGET_FILE:sluice> --rounds 15)
-  script_test(flow_start_crash_test blackbox
+  server_test(flow_start_crash_test
     tests/crash/run_flow_start_crash.py --sluice $<TARGET_FILE:sluice> --rounds 10)
   find_program(NODE node)
   if(NODE)
@@ -103,19 +110,20 @@ if(TARGET sluice)
     set_tests_properties(javascript_client_test PROPERTIES
       ENVIRONMENT "SLUICE=$<TARGET_FILE:sluice>")
   endif()
-  script_test(openapi_test blackbox tests/openapi/run_openapi.py --sluice $<TARGET_FILE:sluice>)
+  server_test(openapi_test tests/openapi/run_openapi.py --sluice $<TARGET_FILE:sluice>)
   script_test(couchbase_sdk_test blackbox
     tests/couchbase_sdk/run_sdk.py --sluice $<TARGET_FILE:sluice>)
   # The packages of npm that they need may be out of reach.
-  set_tests_properties(openapi_test couchbase_sdk_test PROPERTIES SKIP_RETURN_CODE 77)
+  set_tests_properties(openapi_test shards4/openapi_test couchbase_sdk_test
+    PROPERTIES SKIP_RETURN_CODE 77)
   # The package in a clean Debian 12.
   if(NOT SLUICE_SANITIZE)
     script_test(deb_test blackbox tests/packaging/run_deb.sh ${CMAKE_BINARY_DIR})
     set_tests_properties(deb_test PROPERTIES SKIP_RETURN_CODE 77)
   endif()
-  script_test(debugger_test blackbox
+  server_test(debugger_test
     tests/debugger/run_debugger.py --sluice $<TARGET_FILE:sluice>)
-  script_test(crash_test blackbox
+  server_test(crash_test
     tests/crash/run_crash.py --sluice $<TARGET_FILE:sluice> --rounds 20)
 endif()
 
