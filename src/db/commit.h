@@ -149,7 +149,7 @@ struct WriteResult {
 
 struct CommitResult {
   Status status;
-  Sequence sequence = 0;            // in the lowest shard that it writes
+  Sequence sequence = 0;            // in the shard of its first document
   std::vector<WriteResult> writes;  // one for each of Commit::writes, when status is OK
   int failed_write = -1;            // which write's precondition failed, if one did
 };

@@ -64,7 +64,8 @@ void AddResult(const CommitPart& part, CommitResult result, CommitResult* whole)
     whole->writes.clear();
     return;
   }
-  if (whole->sequence == 0) whole->sequence = result.sequence;
+  const bool has_first = !part.places.empty() && part.places.front() == 0;
+  if (whole->sequence == 0 || has_first) whole->sequence = result.sequence;
   for (size_t i = 0; i < part.places.size(); ++i) {
     whole->writes[part.places[i]] = std::move(result.writes[i]);
   }

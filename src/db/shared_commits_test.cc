@@ -117,7 +117,7 @@ TEST_F(SharedCommitsTest, WritesAllShards) {
     const ShardId shard = std::vector<ShardId>{3, 0, 2}[i];
     EXPECT_EQ(result.writes[i].cas, (*database_->Get(keyspace_, keys_[shard]))->cas);
   }
-  EXPECT_EQ(result.sequence, (*database_->Get(keyspace_, keys_[0]))->sequence);
+  EXPECT_EQ(result.sequence, (*database_->Get(keyspace_, keys_[3]))->sequence);
   EXPECT_THAT(SharedRows(), ::testing::ElementsAre("shared/decided/ in 0"));
   ASSERT_TRUE(database_->Apply(PutIn({0, 1}, "2")).status.ok());
   EXPECT_THAT(SharedRows(), ::testing::ElementsAre("shared/decided/ in 0")) << "the second one";
