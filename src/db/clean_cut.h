@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/mutex.h"
+#include "base/wait_scope.h"
 
 namespace sluice::db {
 
@@ -39,6 +40,7 @@ class CleanCut {
   static constexpr std::chrono::seconds kMostWait{2};
 
   bool WaitForEnd(uint64_t before) {
+    const WaitScope waits;
     const MutexLock lock(mutex_);
     return ended_.WaitFor(lock, kMostWait, [&] { return changes_.load() != before; });
   }
