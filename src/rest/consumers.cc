@@ -69,7 +69,7 @@ Value EventView(const TriggerEvent& event) {
   if (!event.key.empty()) view.Set("key", event.key);
   if (!event.inserted.is_missing()) view.Set("new", RowView(event.inserted));
   if (!event.deleted.is_missing()) view.Set("old", RowView(event.deleted));
-  if (event.shard_count > 1) view.Set("shard", event.shard);
+  if (event.HasShard()) view.Set("shard", event.shard);
   view.Set("tid", event.tid());
   view.Set("epoch", event.epoch());
   view.Set("sequence", event.sequence());
