@@ -55,6 +55,7 @@ bool Committer::SettleHead(Journal::Outcome outcome) {
 bool Committer::Complete() {
   Pending& head = *in_flight_.front();
   if (head.appended && !journal_.WritesStore()) {
+    const bool last_try = stopping();
     if (const Status written = store_.Write(&head.batch, storage::Sync::kNo); !written.ok()) {
       if (retry_ns_ == 0) {
         log::Error("a committed group can't be written to the store; the shard waits",
@@ -63,7 +64,7 @@ bool Committer::Complete() {
       SetFailure(written);
       retry_ns_ = clock_.MonotonicNs() + kAskIntervalNs;
       (void)store_.Resume();
-      if (stopping()) Abandon();
+      if (last_try) Abandon();
       return false;
     }
   }
@@ -101,6 +102,7 @@ bool Committer::IsUnclear() const {
 
 // Replaces the outcomes by what the journal has. False if it does not say.
 bool Committer::AskJournal() {
+  const bool last_try = stopping();
   const Result<Journal::Position> found = journal_.Last(shard_);
   if (!found) {
     if (retry_ns_ == 0) {
@@ -110,7 +112,7 @@ bool Committer::AskJournal() {
     }
     SetFailure(found.error());
     retry_ns_ = clock_.MonotonicNs() + kAskIntervalNs;
-    if (stopping()) Abandon();
+    if (last_try) Abandon();
     return false;
   }
   if (retry_ns_ != 0) SetFailure(OkStatus());
